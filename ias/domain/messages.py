@@ -1,0 +1,164 @@
+"""Messages to and from a model, in no provider's words."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias, cast
+
+JsonValue: TypeAlias = "str | int | float | bool | None | list[JsonValue] | dict[str, JsonValue]"
+JsonObject: TypeAlias = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDef:
+    """A tool as the model sees it; `parameters` is a JSON Schema of type object."""
+
+    name: str
+    description: str | None = None
+    parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A model's wish to call a tool.
+
+    `arguments` is always the text of one JSON object. Where the model wrote something else, it is `{}` and `fault`
+    says what was wrong with it and where.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    """What a person wrote, or words of `ias` itself that the model should read as such."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessage:
+    """One model answer, kept verbatim; `reasoning` None means the provider sent none, `""` that it sent an empty one."""
+
+    text: str = ""
+    reasoning: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolMessage:
+    """The result of one call, as text for the model."""
+
+    call_id: str
+    name: str
+    text: str
+    is_error: bool = False
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRequest:
+    """One model call. `extra` goes into the provider's body as it is: the way out for vendor fields."""
+
+    model: str
+    messages: tuple[Message, ...]
+    system: str | None = None
+    tools: tuple[ToolDef, ...] = ()
+    max_tokens: int | None = None
+    thinking: bool = True
+    extra: Mapping[str, JsonValue] = field(default_factory=lambda: {})
+
+
+class FinishReason(StrEnum):
+    """Why the model stopped; anything else that a provider says is an error."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    TOOL_CALLS = "tool_calls"
+    CONTENT_FILTER = "content_filter"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one model call; `cached` is the part of `input` that came from the provider's cache, `reasoning` that of `output`."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatResponse:
+    """A whole model answer, the last item of a provider's stream."""
+
+    message: AssistantMessage
+    stop_reason: FinishReason
+    usage: Usage
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChunk:
+    """A piece of the answer's text as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningChunk:
+    """A piece of the model's reasoning as it arrives."""
+
+    text: str
+
+
+StreamItem: TypeAlias = TextChunk | ReasoningChunk | ChatResponse
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace lone surrogates by U+FFFD: databases, logs and providers refuse them (DeepSeek answers 400)."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def message_to_json(message: Message) -> str:
+    """Give a message's stored form: one JSON object, ASCII only."""
+    match message:
+        case UserMessage():
+            body: JsonObject = {"text": message.text}
+        case AssistantMessage():
+            calls: list[JsonValue] = [
+                {"id": call.id, "name": call.name, "arguments": call.arguments, "fault": call.fault} for call in message.calls
+            ]
+            body = {"text": message.text, "reasoning": message.reasoning, "calls": calls}
+        case ToolMessage():
+            body = {"call_id": message.call_id, "name": message.name, "text": message.text, "is_error": message.is_error}
+    return json.dumps(body, separators=(",", ":"))
+
+
+def message_from_json(role: str, text: str) -> Message:
+    """Read a stored message back.
+
+    Args:
+        role: `user`, `assistant` or `tool`.
+        text: What `message_to_json` gave.
+
+    Raises:
+        ValueError: For another role.
+    """
+    body = json.loads(text)
+    match role:
+        case "user":
+            return UserMessage(text=body["text"])
+        case "assistant":
+            calls = cast("list[dict[str, str]]", body["calls"])
+            return AssistantMessage(text=body["text"], reasoning=body["reasoning"], calls=tuple(ToolCall(**call) for call in calls))
+        case "tool":
+            return ToolMessage(**body)
+        case _:
+            raise ValueError(f"no message has the role {role!r}")
