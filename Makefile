@@ -1,0 +1,75 @@
+# Everything starts here: each target first makes the environment it needs, from python3 (3.11 or newer) and a package index.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+UV := $(shell command -v uv 2>/dev/null)
+
+PIP_FLAGS := --quiet --disable-pip-version-check --no-input
+
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test test-peers install lint types format bench demo lock clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+serve: install  ## everything: environment, dependencies, then the daemon
+	@exec $(BIN)/ias serve
+
+test: install  ## everything, then the test suite
+	$(BIN)/python -m pytest -m "not peers"
+
+test-peers: install  ## the tests that speak to other programs
+	$(BIN)/python -m pytest -m peers
+
+install: $(STAMP)  ## the environment alone (.venv, from requirements.lock)
+
+lint: install  ## style, format and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache
+
+types: install  ## the type checker
+	$(BIN)/pyright
+
+format: install  ## format the code and fix what can be fixed
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: install  ## measure, and print a table of ratios
+	$(BIN)/python -m bench
+
+demo: install  ## three questions, one approval, no network
+	$(BIN)/python -m tests.demo
+
+lock: install  ## write requirements.lock anew (the newest releases that pyproject.toml admits)
+	$(if $(UV),,$(BIN)/python -m pip install $(PIP_FLAGS) uv)
+	$(or $(UV),$(BIN)/uv) pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes --upgrade \
+		--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" \
+		--output-file requirements.lock pyproject.toml
+
+clean:  ## remove what make made (not data/ and logs/)
+	rm -rf .venv dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The lock holds every package with its hashes, the build backends too, so nothing else is fetched: setuptools goes first, since lunar_python
+# comes as source only, and then what must be built is built without isolation.
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("ias needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 install" % v[:2])'
+ifeq ($(UV),)
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv package (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
+	@awk '/^[a-z]/ {keep = /^setuptools==/} keep' requirements.lock >.venv/build.lock
+	$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r .venv/build.lock
+	$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes --no-deps --no-build-isolation --use-pep517 -r requirements.lock
+	$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
+else
+	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
+	@awk '/^[a-z]/ {keep = /^setuptools==/} keep' requirements.lock >.venv/build.lock
+	uv pip install --quiet --python $(BIN)/python --require-hashes -r .venv/build.lock
+	uv pip sync --quiet --python $(BIN)/python --require-hashes --no-build-isolation requirements.lock
+	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+endif
+	@touch $(STAMP)
