@@ -1,4 +1,4 @@
-"""The rules of the repository that no linter knows: where things lie, how long files are, that links and the lock hold."""
+"""The rules of the repository that no linter knows: where things lie, how long files are, that links lead somewhere."""
 
 import re
 import tomllib
