@@ -57,6 +57,7 @@ clean:  ## remove what make made (not data/ and logs/)
 # The lock holds every package with its hashes, the build backends too, so nothing else is fetched: setuptools goes first, since lunar_python
 # comes as source only, and then what must be built is built without isolation.
 $(STAMP): pyproject.toml requirements.lock
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not there: install Python 3.11 or newer, or name one: make PYTHON=python3.12 install" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("ias needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 install" % v[:2])'
 ifeq ($(UV),)
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv package (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
