@@ -44,9 +44,9 @@ class StepKind(StrEnum):
 class CanonicalRequest:
     """A request in the exact bytes that are shown, digested, stored and sent.
 
-    `text` is JSON with sorted keys, ASCII only, no floats; `digest` is the SHA-256 of it, as hex. `facts` are the fields a
-    rule can match: method, host, path, operation or arguments. `idem_key` is the value of the idempotency header, the
-    same in each sending, where the operator's config names one for the host.
+    `text` is JSON with sorted keys, ASCII only, no floats; `digest` is the SHA-256 of it, as hex. `facts` are the fields
+    a rule can match: method, host, path, operation or arguments. `idem_key` is the value of the idempotency header,
+    the same in each sending, where the operator's config names one for the host.
     """
 
     kind: StepKind
@@ -82,8 +82,8 @@ class StandingRule:
 class Judgement:
     """The gate's answer on all requests of one step: the strictest verdict, and the rule that decided.
 
-    `rule_id` is set where a standing rule allowed it: it must still stand when the step starts. `code` and `reason` say why
-    it is forbidden.
+    `rule_id` is set where a standing rule allowed it: it must still stand when the step starts. `code` and `reason` say
+    why it is forbidden.
     """
 
     verdict: Verdict

@@ -9,7 +9,7 @@ from ias.domain.messages import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Root of all events. `turn_id` is empty for calls outside a turn; `step` counts model steps of the turn, from 1."""
+    """Root of all events. `turn_id` is empty for calls outside a turn; `step` counts the turn's model steps, from 1."""
 
     name: ClassVar[str]
     turn_id: str = ""

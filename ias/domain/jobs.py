@@ -45,7 +45,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCall:
-    """One call of a model answer, resolved: the inner tool, its checked arguments, or a result that is known at once."""
+    """One call of a model answer, resolved: the inner tool, its checked arguments, or a result known at once."""
 
     call: ToolCall
     tool: str

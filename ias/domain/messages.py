@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias, cast
 
-JsonValue: TypeAlias = "str | int | float | bool | None | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 JsonObject: TypeAlias = dict[str, JsonValue]
 
 
@@ -42,7 +42,7 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantMessage:
-    """One model answer, kept verbatim; `reasoning` None means the provider sent none, `""` that it sent an empty one."""
+    """One model answer, verbatim; `reasoning` None means the provider sent none, `""` that it sent an empty one."""
 
     text: str = ""
     reasoning: str | None = None
@@ -86,7 +86,7 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one model call; `cached` is the part of `input` that came from the provider's cache, `reasoning` that of `output`."""
+    """Tokens of one model call; `cached` is part of `input` (by the provider's cache), `reasoning` of `output`."""
 
     input: int = 0
     output: int = 0
@@ -133,11 +133,17 @@ def message_to_json(message: Message) -> str:
             body: JsonObject = {"text": message.text}
         case AssistantMessage():
             calls: list[JsonValue] = [
-                {"id": call.id, "name": call.name, "arguments": call.arguments, "fault": call.fault} for call in message.calls
+                {"id": call.id, "name": call.name, "arguments": call.arguments, "fault": call.fault}
+                for call in message.calls
             ]
             body = {"text": message.text, "reasoning": message.reasoning, "calls": calls}
         case ToolMessage():
-            body = {"call_id": message.call_id, "name": message.name, "text": message.text, "is_error": message.is_error}
+            body = {
+                "call_id": message.call_id,
+                "name": message.name,
+                "text": message.text,
+                "is_error": message.is_error,
+            }
     return json.dumps(body, separators=(",", ":"))
 
 
@@ -157,7 +163,9 @@ def message_from_json(role: str, text: str) -> Message:
             return UserMessage(text=body["text"])
         case "assistant":
             calls = cast("list[dict[str, str]]", body["calls"])
-            return AssistantMessage(text=body["text"], reasoning=body["reasoning"], calls=tuple(ToolCall(**call) for call in calls))
+            return AssistantMessage(
+                text=body["text"], reasoning=body["reasoning"], calls=tuple(ToolCall(**call) for call in calls)
+            )
         case "tool":
             return ToolMessage(**body)
         case _:

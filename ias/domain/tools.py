@@ -196,7 +196,7 @@ class DbAsk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallAsk:
-    """A whole call: of an in-process tool (`kind` call, it has effects of its own), or of a program before its first start (`start`)."""
+    """A whole call: of an in-process tool (`kind` call), or of a program before its first start (`start`)."""
 
     kind: str
     args: JsonObject

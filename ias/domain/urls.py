@@ -13,7 +13,7 @@ PORTS = {"https": 443, "http": 80}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Url:
-    """A parsed http or https URL; `host` is lower-case ASCII (an IPv6 address without brackets), `query` decoded pairs."""
+    """A parsed http or https URL; `host` is lower-case ASCII (an IPv6 address: no brackets), `query` decoded pairs."""
 
     scheme: str
     host: str
@@ -31,9 +31,9 @@ class Url:
 def parse_url(text: str) -> Url:
     r"""Parse a URL strictly.
 
-    Refused are: anything but http and https, user names, control characters, spaces and `\`, `%00` in the host, hosts that
-    look like numbers without being a plain address (`0x7f.1`, `2130706433`), bad labels, bad ports. One trailing dot of the
-    host is removed, an internationalised host becomes its ASCII form, the fragment is dropped.
+    Refused are: anything but http and https, user names, control characters, spaces and `\`, `%00` in the host, hosts
+    that look like numbers without being a plain address (`0x7f.1`, `2130706433`), bad labels, bad ports. One trailing
+    dot of the host is removed, an internationalised host becomes its ASCII form, the fragment is dropped.
 
     Args:
         text: At most 4,096 characters.
@@ -160,7 +160,9 @@ def _ascii_url(text: str) -> str:
     cut = min((at for char in "/?#" if (at := rest.find(char)) >= 0), default=len(rest))
     host, tail = rest[:cut], rest[cut:]
     name, colon, port = host.partition(":")
-    ascii_tail = "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace")) for char in tail)
+    ascii_tail = "".join(
+        char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace")) for char in tail
+    )
     ascii_text = f"{scheme}{mark}{_ascii_host(name)}{colon}{port}{ascii_tail}"
     if not SAFE_URL.fullmatch(ascii_text):
         raise ValueError(f"the URL {text!r} has characters that no URL may have")
