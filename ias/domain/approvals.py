@@ -44,7 +44,7 @@ class StepKind(StrEnum):
 class CanonicalRequest:
     """A request in the exact bytes that are shown, digested, stored and sent.
 
-    `text` is JSON with sorted keys, ASCII only, no floats; `digest` is the SHA-256 of it, as hex. `facts` are the fields
+    `text` is JSON with sorted keys, ASCII only, no floats; `digest` is its SHA-256, as hex. `facts` are the fields
     a rule can match: method, host, path, operation or arguments. `idem_key` is the value of the idempotency header,
     the same in each sending, where the operator's config names one for the host.
     """
