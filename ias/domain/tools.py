@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
+from ias.domain.approvals import StepKind
 from ias.domain.messages import JsonObject, JsonValue
 from ias.errors import Code, ToolError
 
@@ -141,7 +142,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFacts:
-    """What gate and policy need to know of any tool; `sha256` changes whenever what it does could change."""
+    """What gate and runner need to know of any tool; `sha256` changes whenever what it does could change."""
 
     name: str
     sha256: str
@@ -151,6 +152,8 @@ class ToolFacts:
     hosts: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     permissions: tuple[Permission, ...] = ()
+    timeout: float = 30.0
+    max_steps: int = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +211,7 @@ Ask: TypeAlias = HttpAsk | DbAsk | CallAsk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asks:
-    """What a tool wants before it can go on; `is_batch` tells the next step to read `responses`."""
+    """What a tool wants before it can go on; `is_batch` makes the next step read `responses`."""
 
     asks: tuple[Ask, ...]
     state: JsonValue = None
@@ -216,17 +219,30 @@ class Asks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepInput:
-    """What one spawn of a program (or one turn of an in-process tool) is given.
+class Answer:
+    """The host's answer to one ask.
 
-    `step` counts from 0. `answers` are the host's answers to the asks of the step before, in their order: for http
-    `{status, headers, body | body_base64, truncated?}` or `{error: {code, message}}`, for db `{rows}`, `{changed}` or
-    `{error}`, for call `{value}`.
+    `body` is for http `{status, headers, body | body_base64, truncated?}` or `{error: {code, message}}`, for db `{rows}`,
+    `{changed}` or `{error}`, for call `{value}` or `{error}`.
+    """
+
+    kind: StepKind
+    body: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepInput:
+    """What one start of a program (or one turn of an in-process tool) is given.
+
+    `step` counts from 0; `answers` stand in the order of the asks of the step before, `state` is what that step wanted to
+    remember; `seconds` is the time left for the whole call.
     """
 
     step: int = 0
-    answers: tuple[JsonObject, ...] = ()
-    asks: Asks | None = None
+    answers: tuple[Answer, ...] = ()
+    state: JsonValue = None
+    is_batch: bool = False
+    seconds: float = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

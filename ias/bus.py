@@ -1,0 +1,144 @@
+"""Live events to whoever listens to a conversation; stored events are only announced here, nothing is kept but the running text."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from types import TracebackType
+
+from ias.domain.events import AssistantTextDelta, ReasoningDelta
+
+LiveEvent = AssistantTextDelta | ReasoningDelta
+BACKLOG = 1024  # live events that one slow listener may fall behind before it is told to catch up
+
+
+@dataclass(slots=True)
+class RunningText:
+    """The text and reasoning of the model step that is being answered now."""
+
+    turn_id: str
+    step: int
+    attempt: int
+    text: str = ""
+    reasoning: str = ""
+
+    def as_events(self) -> tuple[LiveEvent, ...]:
+        """Give all of it as one delta each, from offset 0."""
+        at = {"turn_id": self.turn_id, "step": self.step}
+        events: list[LiveEvent] = []
+        if self.reasoning:
+            events.append(ReasoningDelta(**at, attempt=self.attempt, text=self.reasoning))
+        if self.text:
+            events.append(AssistantTextDelta(**at, attempt=self.attempt, text=self.text))
+        return tuple(events)
+
+
+class Subscription:
+    """One listener of one conversation: a bounded queue of live events and a flag that stored ones are there.
+
+    Use it as a context manager and iterate it: an item is a live event, or None for "read the stored events now".
+    """
+
+    def __init__(self, bus: "Bus", conversation_id: str) -> None:
+        self._bus = bus
+        self._conversation_id = conversation_id
+        self._live: deque[LiveEvent] = deque()
+        self._is_stale = True
+        self._ready = asyncio.Event()
+        self._ready.set()
+
+    def __enter__(self) -> "Subscription":
+        """Begin to listen."""
+        self._bus.add(self._conversation_id, self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Stop listening."""
+        self._bus.remove(self._conversation_id, self)
+
+    def put(self, event: LiveEvent | None) -> None:
+        """Hand over a live event, or None for "stored events are there"; a listener that lags loses the live ones."""
+        if event is None:
+            self._is_stale = True
+        elif len(self._live) >= BACKLOG:
+            self._live.clear()
+            self._live.extend(self._bus.running_text(self._conversation_id))
+            self._is_stale = True
+        else:
+            self._live.append(event)
+        self._ready.set()
+
+    async def __aiter__(self) -> AsyncIterator[LiveEvent | None]:
+        """Give what comes, stored announcements first, for ever."""
+        while True:
+            await self._ready.wait()
+            self._ready.clear()
+            if self._is_stale:
+                self._is_stale = False
+                yield None
+            while self._live:
+                yield self._live.popleft()
+
+
+class Bus:
+    """The listeners of this process, by conversation."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, list[Subscription]] = {}
+        self._running: dict[str, RunningText] = {}
+
+    def subscribe(self, conversation_id: str) -> Subscription:
+        """Make a listener; it hears from the moment its `with` block begins."""
+        return Subscription(self, conversation_id)
+
+    def add(self, conversation_id: str, listener: Subscription) -> None:
+        """Let a listener hear; the text so far comes first."""
+        self._listeners.setdefault(conversation_id, []).append(listener)
+        for event in self.running_text(conversation_id):
+            listener.put(event)
+
+    def remove(self, conversation_id: str, listener: Subscription) -> None:
+        """Forget a listener."""
+        rest = [other for other in self._listeners.get(conversation_id, []) if other is not listener]
+        if rest:
+            self._listeners[conversation_id] = rest
+        else:
+            self._listeners.pop(conversation_id, None)
+
+    def announce(self, conversation_id: str | None = None) -> None:
+        """Tell listeners that stored events are there; None tells all of them."""
+        chosen = self._listeners.values() if conversation_id is None else [self._listeners.get(conversation_id, [])]
+        for listeners in chosen:
+            for listener in listeners:
+                listener.put(None)
+
+    def begin_step(self, conversation_id: str, *, turn_id: str, step: int, attempt: int) -> None:
+        """Begin the running text of a model step; an earlier attempt's text is forgotten."""
+        self._running[conversation_id] = RunningText(turn_id=turn_id, step=step, attempt=attempt)
+
+    def add_text(self, conversation_id: str, text: str) -> None:
+        """Add to the running text and tell the listeners."""
+        run = self._running[conversation_id]
+        event = AssistantTextDelta(turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.text))
+        run.text += text
+        self._publish(conversation_id, event)
+
+    def add_reasoning(self, conversation_id: str, text: str) -> None:
+        """Add to the running reasoning and tell the listeners."""
+        run = self._running[conversation_id]
+        event = ReasoningDelta(turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.reasoning))
+        run.reasoning += text
+        self._publish(conversation_id, event)
+
+    def end_step(self, conversation_id: str) -> None:
+        """Forget the running text: the step is stored, or will be tried again."""
+        self._running.pop(conversation_id, None)
+
+    def running_text(self, conversation_id: str) -> tuple[LiveEvent, ...]:
+        """Give the running text as events, for listeners that came late."""
+        run = self._running.get(conversation_id)
+        return () if run is None else run.as_events()
+
+    def _publish(self, conversation_id: str, event: LiveEvent) -> None:
+        for listener in self._listeners.get(conversation_id, ()):
+            listener.put(event)
