@@ -1,0 +1,170 @@
+"""Memories of the user: saved, searched, listed, changed and deleted through the host's `db` operations."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from memory_call import Message, Refusal, Step, read_step, result
+from memory_text import failed, listed, memory_facts, short_id
+
+BODY_CHARS = 4000
+ID_CHARS = 4  # a shorter beginning of an id is refused by the host
+QUERY_CHARS = 1000
+SEARCH_LIMIT = (10, 50)  # default, most
+LIST_LIMIT = (20, 100)
+
+
+def save(step: Step) -> Message:
+    """Remember a text."""
+    body = _body(step)
+    if step.answer is None:
+        return _ask("save_memory", _without_empty({"body": body, "tags": step.texts("tags")}))
+    rows = step.rows()
+    if not rows:
+        raise Refusal("没有保存成功：存储没有返回记录。", "It was not saved: the store returned no row.")
+    saved = memory_facts(rows[0])
+    ident = short_id(saved)
+    text = step.say(f"已记住（{ident}）：{saved['body']}", f"Remembered ({ident}): {saved['body']}")
+    return result(text, {"memory": saved})
+
+
+def search(step: Step) -> Message:
+    """Find memories that match words, best first."""
+    query = step.needed("query")[:QUERY_CHARS]
+    default, most = SEARCH_LIMIT
+    limit = step.whole("limit", default=default, most=most)
+    if step.answer is None:
+        return _ask("search_memories", {"query": query, "limit": limit})
+    found = [memory_facts(row) for row in step.rows()]
+    if not found:
+        text = step.say(f"没有找到与“{query}”有关的记忆。", f"No memory matches {query!r}.")
+        return result(text, {"query": query, "memories": []})
+    head = step.say(f"与“{query}”有关的记忆 {len(found)} 条：", f"Memories that match {query!r}: {len(found)}")
+    return result(listed(step, head, found), {"query": query, "memories": found})
+
+
+def list_newest(step: Step) -> Message:
+    """List memories, newest first; `before` goes on below the last one shown."""
+    default, most = LIST_LIMIT
+    limit = step.whole("limit", default=default, most=most)
+    before = step.text("before")
+    if step.answer is None:
+        return _ask("read_memories", _without_empty({"limit": limit, "before": before}))
+    memories = [memory_facts(row) for row in step.rows()]
+    if not memories:
+        text = step.say("没有更早的记忆了。", "There are no older memories.")
+        if not before:
+            text = step.say("还没有任何记忆。", "There are no memories yet.")
+        return result(text, {"memories": [], "next_before": None})
+    more = memories[-1]["id"] if len(memories) >= limit else None
+    text = listed(
+        step, step.say(f"记忆 {len(memories)} 条，新的在前：", f"Memories, newest first: {len(memories)}"), memories
+    )
+    if more:
+        text += step.say(f"\n可能还有更早的：before={more}", f"\nThere may be older ones: before={more}")
+    return result(text, {"memories": memories, "next_before": more})
+
+
+def update(step: Step) -> Message:
+    """Change the text or the tags of a memory."""
+    ident = _id(step)
+    changes: dict[str, Any] = {}
+    if step.text("body"):
+        changes["body"] = _body(step)
+    if step.has("tags"):
+        changes["tags"] = step.texts("tags")
+    if not changes:
+        raise Refusal(
+            "没有要改的内容：请给出 body（新内容）或 tags（新标签）。",
+            "There is nothing to change: give body (the new text) or tags (the new tags).",
+        )
+    if step.answer is None:
+        return _ask("update_memory", {"id": ident, **changes})
+    if step.changed() < 1:
+        raise _unknown(ident)
+    if "body" in changes:
+        text = step.say(f"已更新记忆 {ident}：{changes['body']}", f"Updated memory {ident}: {changes['body']}")
+    else:
+        tags = ", ".join(changes["tags"])
+        text = step.say(f"已更新记忆 {ident} 的标签：{tags or '无'}", f"Updated the tags of {ident}: {tags or 'none'}")
+    return result(text, {"id": ident, "changed": 1, **changes})
+
+
+def delete(step: Step) -> Message:
+    """Forget a memory for good."""
+    ident = _id(step)
+    if step.answer is None:
+        return _ask("delete_memory", {"id": ident})
+    if step.changed() < 1:
+        raise _unknown(ident)
+    return result(step.say(f"已删除记忆 {ident}。", f"Deleted memory {ident}."), {"id": ident, "changed": 1})
+
+
+COMMANDS: dict[str, Callable[[Step], Message]] = {
+    "save": save,
+    "search": search,
+    "list": list_newest,
+    "update": update,
+    "delete": delete,
+}
+
+
+def main(envelope: Message) -> Message:
+    """Serve one step of the command that is the program's first argument."""
+    step = read_step(envelope)
+    command = sys.argv[1] if len(sys.argv) > 1 else ""
+    serve = COMMANDS.get(command)
+    if serve is None:
+        names = ", ".join(COMMANDS)
+        text = step.say(f"没有命令 {command!r}，可用：{names}", f"no command {command!r}: {names}")
+        return result(text, {}, is_error=True)
+    try:
+        if step.error:
+            raise failed(step.error)
+        return serve(step)
+    except Refusal as refusal:
+        return result(step.say(refusal.zh, refusal.en), refusal.facts, is_error=True)
+
+
+def _ask(operation: str, params: dict[str, Any]) -> Message:
+    return {"type": "db", "operation": operation, "params": params}
+
+
+def _without_empty(params: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if value not in ("", [])}
+
+
+def _body(step: Step) -> str:
+    body = step.needed("body")
+    if len(body) > BODY_CHARS:
+        raise Refusal(
+            f"内容有 {len(body)} 字，最多 {BODY_CHARS} 字。请缩短或分成几条保存。",
+            f"The text has {len(body)} characters, at most {BODY_CHARS} fit. Shorten it or save it in parts.",
+        )
+    return body
+
+
+def _id(step: Step) -> str:
+    ident = step.needed("id")
+    if len(ident) < ID_CHARS:
+        raise Refusal(
+            f"记忆编号 {ident!r} 太短，至少 {ID_CHARS} 个字符。可先用 memory_search 或 memory_list 查到编号。",
+            f"The id {ident!r} is too short: at least {ID_CHARS} characters. memory_search and memory_list show ids.",
+        )
+    return ident
+
+
+def _unknown(ident: str) -> Refusal:
+    return Refusal(
+        f"没有编号为 {ident!r} 的记忆。可先用 memory_search 或 memory_list 查到编号。",
+        f"There is no memory with the id {ident!r}. memory_search and memory_list show ids.",
+        id=ident,
+        changed=0,
+    )
+
+
+if __name__ == "__main__":
+    line = sys.stdin.buffer.readline()
+    if line:
+        sys.stdout.write(json.dumps(main(json.loads(line))) + "\n")
