@@ -1,0 +1,109 @@
+"""Tools in the form that every provider accepts: names of a narrow alphabet, schemas that are objects."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from typing import cast
+
+from ias.domain.messages import JsonObject, JsonValue, ToolDef
+
+NAME_LIMIT = 64
+"""Characters; DeepSeek's pages say 128, its answers said 64 (ida-pro-mcp#129), and OpenAI says 64."""
+DEPTH_LIMIT = 24
+"""Levels of a schema; what lies deeper is left open."""
+
+WRONG_LETTER = re.compile(r"[^a-zA-Z0-9_-]")
+SUB_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
+SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+SCHEMA_MAPS = ("properties", "$defs", "definitions", "patternProperties")
+
+
+class WireNames:
+    """Names on the wire for names of ours, and back.
+
+    A name that providers would refuse (`files.read`, `mcp:x`) gets a shape they take, with a hash of the real one so
+    that two never meet.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._wire: dict[str, str] = {}
+        self._real: dict[str, str] = {}
+        listed = list(dict.fromkeys(names))
+        for name in sorted(listed, key=lambda name: _shape(name) != name):
+            self.wire(name)
+
+    def wire(self, name: str) -> str:
+        """Give the name to send; the same one for the same name."""
+        known = self._wire.get(name)
+        if known is not None:
+            return known
+        shaped = _shape(name)
+        if shaped != name or shaped in self._real:
+            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+            shaped = f"{shaped[: NAME_LIMIT - 9]}_{digest}"
+        self._wire[name] = shaped
+        self._real[shaped] = name
+        return shaped
+
+    def real(self, wire: str) -> str:
+        """Give our name for one that came; one that the model made up stays as it is."""
+        return self._real.get(wire, wire)
+
+
+def offer(tools: Iterable[ToolDef], names: WireNames) -> list[JsonValue]:
+    """Give the body's `tools`: each name once, and no schema that would spoil the request for the rest."""
+    offered: dict[str, JsonValue] = {}
+    for tool in tools:
+        name = names.wire(tool.name)
+        function: JsonObject = {
+            "name": name,
+            "description": tool.description or "",
+            "parameters": object_schema(tool.parameters),
+        }
+        offered.setdefault(name, {"type": "function", "function": function})
+    return list(offered.values())
+
+
+def object_schema(parameters: JsonValue) -> JsonObject:
+    """Make a schema one of type object, as DeepSeek and OpenAI demand (400 for `{}`, null, `"required": null`)."""
+    try:
+        json.dumps(parameters, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return {"type": "object", "properties": {}}
+    schema = _schema(parameters, DEPTH_LIMIT)
+    schema.pop("$schema", None)
+    properties = schema.get("properties")
+    return {**schema, "type": "object", "properties": properties if isinstance(properties, dict) else {}}
+
+
+def _shape(name: str) -> str:
+    return WRONG_LETTER.sub("_", name)[:NAME_LIMIT] or "tool"
+
+
+def _schema(schema: JsonValue, depth: int) -> JsonObject:
+    if not isinstance(schema, dict) or depth == 0:
+        return {}
+    kept: JsonObject = {}
+    for key, value in schema.items():
+        if value is None:
+            continue
+        if key in SCHEMA_MAPS:
+            if isinstance(value, dict):
+                kept[key] = {name: _schema(inner, depth - 1) for name, inner in value.items()}
+        elif key in SCHEMA_LISTS:
+            if isinstance(value, list) and value:
+                kept[key] = [_schema(inner, depth - 1) for inner in value]
+        elif key in SUB_SCHEMAS:
+            kept[key] = value if isinstance(value, bool) and key != "items" else _schema(value, depth - 1)
+        elif key == "required":
+            _keep_required(kept, value)
+        else:
+            kept[key] = value
+    return kept
+
+
+def _keep_required(kept: JsonObject, value: JsonValue) -> None:
+    names = [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+    if names:
+        kept["required"] = cast("list[JsonValue]", names)
