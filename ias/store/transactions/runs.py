@@ -1,0 +1,1 @@
+"""Runs: resumed, stepped, ended."""
