@@ -1,5 +1,6 @@
 """Addresses and coordinates: `geocode` and `regeocode`."""
 
+import math
 from typing import Any
 
 import nominatim
@@ -152,6 +153,7 @@ def _amap_address(call: Call, point: Point) -> Message:
     street = object_of(parts.get("streetNumber"))
     facts["street"] = text_of(street.get("street")) + text_of(street.get("number"))
     nearby = [_nearby(poi) for poi in objects_of(body.get("pois")) if text_of(poi.get("name"))]
+    nearby.sort(key=lambda poi: math.inf if poi["distance_m"] is None else poi["distance_m"])
     lines = [f"{position(call, point, AMAP)}: {address}"]
     if facts["street"] and facts["street"] not in address:
         lines.append(call.say(f"最近的门牌：{facts['street']}", f"Nearest door: {facts['street']}"))

@@ -40,8 +40,6 @@ def distance(call: Call) -> Message:
     if isinstance(places, dict):
         return places
     start, end = places
-    if start is None or end is None:  # endpoints() has filled both
-        raise Refusal("没有找到地点。", "a place was not found.")
     if provider == OSM:
         metres = straight_line(start.point, end.point)
         return _answer(call, mode, provider, (start, end), {"distance": metres})
@@ -52,8 +50,7 @@ def distance(call: Call) -> Message:
             "type": TYPES[mode],
         }
         desc = call.say(f"测量距离（{mode}）", f"Measure the distance ({mode})")
-        state = known(AMAP, places) | {"stage": "distance"}
-        return asked([request("/v3/distance", query, desc)], state)
+        return asked([request("/v3/distance", query, desc)], known(places, "distance"))
     measured = objects_of(checked(call.responses[0]).get("results"))
     return _answer(call, mode, provider, (start, end), measured[0] if measured else {})
 

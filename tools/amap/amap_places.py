@@ -50,8 +50,8 @@ def around(call: Call) -> Message:
     if isinstance(centre, dict):
         return centre
     place = centre[0]
-    if call.state.get("stage") != "around" or place is None:
-        return _around_request(call, centre, words, radius, limit)
+    if call.state.get("stage") != "around":
+        return _around_request(call, place, words, radius=radius, limit=limit)
     body = checked(call.responses[0])
     pois = _pois(body, limit)
     name, reach = place.name, length(call, radius)
@@ -83,10 +83,9 @@ def _search_request(call: Call, words: str, provider: str, limit: int) -> Messag
     return text_search_request(call, words, query)
 
 
-def _around_request(call: Call, centre: list[Place | None], words: str, radius: int, limit: int) -> Message:
-    place = centre[0]
+def _around_request(call: Call, place: Place, words: str, *, radius: int, limit: int) -> Message:
     query = {
-        "location": str(place.point) if place else "",
+        "location": str(place.point),
         "keywords": words,
         "radius": str(radius),
         "sortrule": "distance",
@@ -95,8 +94,7 @@ def _around_request(call: Call, centre: list[Place | None], words: str, radius: 
         "extensions": "all",
     }
     desc = call.say(f"搜索周边“{words}”", f"Search nearby for {words or 'places'}")
-    state = known(AMAP, centre) | {"stage": "around"}
-    return asked([request("/v3/place/around", query, desc)], state)
+    return asked([request("/v3/place/around", query, desc)], known([place], "around"))
 
 
 def _pois(body: dict[str, Any], limit: int) -> list[dict[str, Any]]:

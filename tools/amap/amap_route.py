@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amap_call import Call, Message, Refusal, asked, result
+from amap_call import Call, Message, asked, result
 from amap_fields import number_of, object_of, objects_of, text_of
 from amap_service import Place, checked, need_key, request
 from endpoints import endpoints, known
@@ -35,11 +35,8 @@ def route(call: Call) -> Message:
     if isinstance(places, dict):
         return places
     start, end = places
-    if start is None or end is None:  # endpoints() has filled both
-        raise Refusal("没有找到地点。", "a place was not found.")
     if call.state.get("stage") != "route":
-        state = known(AMAP, places) | {"stage": "route"}
-        return asked([_request(call, mode, start, end)], state)
+        return asked([_request(call, mode, start, end)], known(places, "route"))
     body = object_of(checked(call.responses[0]).get("route"))
     if mode == TRANSIT:
         plans = [plan_facts(plan) for plan in objects_of(body.get("transits"))]

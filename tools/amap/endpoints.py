@@ -5,6 +5,7 @@ looked up) and `pending` (which places the next answers are for).
 """
 
 import time
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import nominatim
@@ -19,11 +20,22 @@ BY_ADDRESS = "address"
 BY_NAME = "name"  # AMap's place search, for what is no address
 BY_POINT = "point"  # AMap's reverse lookup, where only the city is wanted
 
-# None: not known yet.
-Known = list[Place | None]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """A place that is looked for: what is known of it, and how it was last looked up."""
+
+    text: str
+    city: str
+    place: Place | None
+    tried: str
+
+    def is_found(self, *, need_city: bool) -> bool:
+        """Tell whether enough is known."""
+        return self.place is not None and bool(self.place.citycode or not need_city)
 
 
-def endpoints(call: Call, names: tuple[str, ...], *, need_city: bool = False) -> Message | Known:
+def endpoints(call: Call, names: tuple[str, ...], *, need_city: bool = False) -> Message | list[Place]:
     """Find the places that the parameters `names` say, in order.
 
     Args:
@@ -32,38 +44,53 @@ def endpoints(call: Call, names: tuple[str, ...], *, need_city: bool = False) ->
         need_city: Whether each place needs its citycode too (AMap only).
 
     Returns:
-        The places, none of them None; or the request to print before going on.
+        The places; or the request to print before going on.
 
     Raises:
         Refusal: A place is missing, unknown or ambiguous, or a service failed.
     """
     provider = provider_of(call)
-    words = [call.needed(name) for name in names]
-    if not call.state:
-        places: Known = [_from_coordinates(call, text, provider) for text in words]
-        tried = [""] * len(words)
-    else:
-        stored = cast("list[Any]", call.state.get("places") or [])
-        places = [Place.of_facts(object_of(facts)) for facts in stored]
-        tried = [text_of(how) for how in cast("list[Any]", call.state.get("tried") or [])]
-        pending = cast("list[int]", call.state.get("pending") or [])
-        for index, response in zip(pending, call.responses, strict=False):
-            places[index] = _settled(places[index], words[index], tried[index], response, provider)
-    wanted = [i for i, place in enumerate(places) if place is None or (need_city and not place.citycode)]
+    sought = _sought(call, names, provider)
+    pending = cast("list[int]", call.state.get("pending") or [])
+    for index, response in zip(pending, call.responses, strict=False):
+        sought[index] = replace(sought[index], place=_settled(sought[index], response, provider))
+    wanted = [index for index, item in enumerate(sought) if not item.is_found(need_city=need_city)]
     if not wanted:
-        return places
+        return [item.place for item in sought if item.place is not None]
     if provider != AMAP:
         wanted = wanted[:1]
         if call.responses:
             time.sleep(nominatim.PAUSE)
-    requests = [_lookup(call, index, places, tried, words, provider) for index in wanted]
-    return asked(requests, known(provider, places) | {"tried": tried, "pending": wanted})
+    requests: list[Message] = []
+    for index in wanted:
+        how, ask = _lookup(call, sought[index], provider)
+        sought[index] = replace(sought[index], tried=how)
+        requests.append(ask)
+    state = {
+        "provider": provider,
+        "places": [item.place.facts() if item.place else None for item in sought],
+        "tried": [item.tried for item in sought],
+        "pending": wanted,
+    }
+    return asked(requests, state)
 
 
-def known(provider: str, places: Known) -> dict[str, Any]:
-    """Build the state that keeps the places found so far."""
-    facts = [None if place is None else place.facts() for place in places]
-    return {"provider": provider, "places": facts}
+def known(places: list[Place], stage: str) -> dict[str, Any]:
+    """Build the state for a step after all places were found with AMap."""
+    return {"provider": AMAP, "places": [place.facts() for place in places], "stage": stage}
+
+
+def _sought(call: Call, names: tuple[str, ...], provider: str) -> list[Sought]:
+    """Read the places of the call from its parameters and, after the first step, from its state."""
+    kept = cast("list[Any]", call.state.get("places") or [None] * len(names))
+    tried = cast("list[Any]", call.state.get("tried") or [""] * len(names))
+    cities = (call.text("city"), call.text("destination_city") or call.text("city"))
+    sought: list[Sought] = []
+    for name, city, facts, how in zip(names, cities, kept, tried, strict=False):
+        text = call.needed(name)
+        place = Place.of_facts(object_of(facts)) if call.state else _from_coordinates(call, text, provider)
+        sought.append(Sought(text=text, city=city, place=place, tried=text_of(how)))
+    return sought
 
 
 def _from_coordinates(call: Call, text: str, provider: str) -> Place | None:
@@ -74,43 +101,30 @@ def _from_coordinates(call: Call, text: str, provider: str) -> Place | None:
     return Place(name=str(point), point=point)
 
 
-def _lookup(call: Call, index: int, places: Known, tried: list[str], words: list[str], provider: str) -> Message:
-    """Build the next request for one place and note its kind in `tried`."""
-    place, text = places[index], words[index]
-    if place is not None:
-        tried[index] = BY_POINT
-        return regeocode_request(call, place.point, extensions="base")
-    city = _city(call, index)
+def _lookup(call: Call, item: Sought, provider: str) -> tuple[str, Message]:
+    """Return the next way to look a place up, and its request."""
+    if item.place is not None:
+        return BY_POINT, regeocode_request(call, item.place.point, extensions="base")
     if provider != AMAP:
-        tried[index] = BY_ADDRESS
-        return nominatim.search_request(call, with_city(text, city), limit=1)
-    if tried[index] == BY_ADDRESS:
-        tried[index] = BY_NAME
-        return text_search_request(call, text, {"city": city, "offset": "1", "page": "1"})
-    tried[index] = BY_ADDRESS
-    return geocode_request(call, text, city)
+        return BY_ADDRESS, nominatim.search_request(call, with_city(item.text, item.city), limit=1)
+    if item.tried == BY_ADDRESS:
+        query = {"city": item.city, "offset": "1", "page": "1"}
+        return BY_NAME, text_search_request(call, item.text, query)
+    return BY_ADDRESS, geocode_request(call, item.text, item.city)
 
 
-def _city(call: Call, index: int) -> str:
-    """Return the city of a place: the second one may have its own."""
-    own = call.text("destination_city") if index == 1 else ""
-    return own or call.text("city")
-
-
-def _settled(place: Place | None, text: str, how: str, response: dict[str, Any], provider: str) -> Place | None:
-    """Read the answer of one lookup; None when another kind of lookup may still find it."""
-    if how == BY_POINT and place is not None:
-        return _with_city(place, response)
-    if how == BY_NAME:
-        return _first_poi(text, response)
+def _settled(item: Sought, response: dict[str, Any], provider: str) -> Place | None:
+    """Read the answer of one lookup; None when another kind of lookup may still find the place."""
+    if item.place is not None:
+        return _with_city(item.place, response)
+    if item.tried == BY_NAME:
+        return _first_poi(item.text, response)
     places = located(response, provider)
     if len(places) > 1 and provider == AMAP:
-        raise ambiguous(text, places)
-    if places:
-        return places[0]
-    if provider != AMAP:
-        raise nothing_there(text, provider)
-    return None
+        raise ambiguous(item.text, places)
+    if not places and provider != AMAP:
+        raise nothing_there(item.text, provider)
+    return places[0] if places else None
 
 
 def _with_city(place: Place, response: dict[str, Any]) -> Place:
@@ -123,7 +137,7 @@ def _with_city(place: Place, response: dict[str, Any]) -> Place:
             f"{place.point} is in no city of China, so AMap cannot plan public transport.",
             provider=AMAP,
         )
-    return Place(name=place.name, point=place.point, citycode=citycode)
+    return replace(place, citycode=citycode)
 
 
 def _first_poi(text: str, response: dict[str, Any]) -> Place:

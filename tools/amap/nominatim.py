@@ -15,6 +15,8 @@ USER_AGENT = "ias-tool/0.1"
 DATUM = "WGS-84"
 ATTRIBUTION = "© OpenStreetMap contributors"
 SERVICE = "Nominatim (OpenStreetMap)"
+HINT_ZH = "设置 AMAP_KEY 后可改用高德地图。"
+HINT_EN = "With AMAP_KEY set, AMap can be asked instead."
 PAUSE = 1.0  # s, between two requests of one call
 
 
@@ -85,7 +87,10 @@ def _checked(response: dict[str, Any]) -> Any:
         raise _refusal("请求过于频繁，请稍后再试", "too many requests, try again later", status)
     if status == "403":
         raise _refusal("拒绝了请求", "it refused the request", status)
-    body = json_body(response, SERVICE)
+    try:
+        body = json_body(response, SERVICE)
+    except Refusal as refusal:
+        raise Refusal(f"{refusal.zh}{HINT_ZH}", f"{refusal.en} {HINT_EN}", **refusal.facts) from None
     error = object_of(body).get("error")
     if not error:
         return body
@@ -98,8 +103,8 @@ def _checked(response: dict[str, Any]) -> Any:
 
 def _refusal(zh: str, en: str, status: str) -> Refusal:
     return Refusal(
-        f"{SERVICE}：{zh}（HTTP {status}）。设置 AMAP_KEY 后可改用高德地图。",
-        f"{SERVICE}: {en} (HTTP {status}). With AMAP_KEY set, AMap is used instead.",
+        f"{SERVICE}：{zh}（HTTP {status}）。{HINT_ZH}",
+        f"{SERVICE}: {en} (HTTP {status}). {HINT_EN}",
         provider="openstreetmap",
         http_status=status,
     )

@@ -19,7 +19,8 @@ def save(step: Step) -> Message:
     """Remember a text."""
     body = _body(step)
     if step.answer is None:
-        return _ask("save_memory", _without_empty({"body": body, "tags": step.texts("tags")}))
+        params = _without_empty({"body": body, "tags": step.texts("tags")})
+        return _ask("save_memory", params, step.say("保存一条记忆", "Save a memory"))
     rows = step.rows()
     if not rows:
         raise Refusal("没有保存成功：存储没有返回记录。", "It was not saved: the store returned no row.")
@@ -35,7 +36,8 @@ def search(step: Step) -> Message:
     default, most = SEARCH_LIMIT
     limit = step.whole("limit", default=default, most=most)
     if step.answer is None:
-        return _ask("search_memories", {"query": query, "limit": limit})
+        desc = step.say(f"查找关于“{query}”的记忆", f"Search the memories for {query!r}")
+        return _ask("search_memories", {"query": query, "limit": limit}, desc)
     found = [memory_facts(row) for row in step.rows()]
     if not found:
         text = step.say(f"没有找到与“{query}”有关的记忆。", f"No memory matches {query!r}.")
@@ -50,7 +52,8 @@ def list_newest(step: Step) -> Message:
     limit = step.whole("limit", default=default, most=most)
     before = step.text("before")
     if step.answer is None:
-        return _ask("read_memories", _without_empty({"limit": limit, "before": before}))
+        params = _without_empty({"limit": limit, "before": before})
+        return _ask("read_memories", params, step.say("列出记忆", "List the memories"))
     memories = [memory_facts(row) for row in step.rows()]
     if not memories:
         text = step.say("没有更早的记忆了。", "There are no older memories.")
@@ -80,7 +83,7 @@ def update(step: Step) -> Message:
             "There is nothing to change: give body (the new text) or tags (the new tags).",
         )
     if step.answer is None:
-        return _ask("update_memory", {"id": ident, **changes})
+        return _ask("update_memory", {"id": ident, **changes}, step.say(f"修改记忆 {ident}", f"Change memory {ident}"))
     if step.changed() < 1:
         raise _unknown(ident)
     if "body" in changes:
@@ -95,7 +98,9 @@ def delete(step: Step) -> Message:
     """Forget a memory for good."""
     ident = _id(step)
     if step.answer is None:
-        return _ask("delete_memory", {"id": ident})
+        return _ask(
+            "delete_memory", {"id": ident}, step.say(f"永久删除记忆 {ident}", f"Delete memory {ident} for good")
+        )
     if step.changed() < 1:
         raise _unknown(ident)
     return result(step.say(f"已删除记忆 {ident}。", f"Deleted memory {ident}."), {"id": ident, "changed": 1})
@@ -127,8 +132,8 @@ def main(envelope: Message) -> Message:
         return result(step.say(refusal.zh, refusal.en), refusal.facts, is_error=True)
 
 
-def _ask(operation: str, params: dict[str, Any]) -> Message:
-    return {"type": "db", "operation": operation, "params": params}
+def _ask(operation: str, params: dict[str, Any], desc: str) -> Message:
+    return {"type": "db", "operation": operation, "params": params, "desc": desc}
 
 
 def _without_empty(params: dict[str, Any]) -> dict[str, Any]:
