@@ -97,7 +97,9 @@ def _read(body: str) -> tuple[str, str]:
         parsed: object = json.loads(body)
     except (ValueError, RecursionError):
         return _short(body), body[:4096]
-    envelope: object = cast("list[object]", parsed)[0] if isinstance(parsed, list) and parsed else parsed
+    envelope = parsed
+    if isinstance(parsed, list):
+        envelope = next(iter(cast("list[object]", parsed)), None)
     if isinstance(envelope, str):
         return _short(envelope), envelope[:4096]
     if not isinstance(envelope, dict):

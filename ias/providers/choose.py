@@ -1,0 +1,88 @@
+"""The provider that the configuration asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ias.errors import ConfigError
+from ias.providers.base import Provider, Tap
+from ias.providers.offline import OfflineProvider
+from ias.providers.profiles import DEEPSEEK, PROFILES, Profile
+
+if TYPE_CHECKING:
+    import httpx
+
+AUTO = "auto"
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmSettings:
+    """What `llm:` in config.yaml says of the provider; times in seconds. What a single request carries is not here."""
+
+    provider: str = AUTO
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = None
+    timeout: float = 600
+    idle_timeout: float = 120
+
+
+def is_offline(llm: LlmSettings, env: Mapping[str, str]) -> bool:
+    """Say whether no model answers: so configured, or `auto` without a key."""
+    if llm.provider == AUTO:
+        return not _key(llm, DEEPSEEK, env)
+    return llm.provider == OFFLINE
+
+
+def open_provider(
+    llm: LlmSettings, *, env: Mapping[str, str], client: "httpx.AsyncClient | None", tap: Tap
+) -> Provider:
+    """Make the provider.
+
+    Args:
+        llm: The settings.
+        env: Where API keys are looked up that the settings do not give.
+        client: The process's shared client; needed unless `is_offline`.
+        tap: See `Tap`.
+
+    Raises:
+        ConfigError: The provider's name is unknown, or its model, address or key is missing.
+    """
+    if is_offline(llm, env):
+        return OfflineProvider()
+    profile = DEEPSEEK if llm.provider == AUTO else PROFILES.get(llm.provider)
+    if profile is None:
+        known = ", ".join([AUTO, *PROFILES, OFFLINE])
+        raise ConfigError(f"llm.provider is {llm.provider!r}: use one of {known}")
+    model = llm.model or profile.default_model
+    if not model:
+        raise ConfigError(f"llm.model is not set: name a model that {profile.name} serves")
+    base_url = llm.base_url or profile.base_url
+    if not base_url:
+        raise ConfigError(
+            f"llm.base_url is not set: {profile.name} needs the server's address, like http://127.0.0.1:8000/v1"
+        )
+    if not base_url.startswith(("https://", "http://")):
+        raise ConfigError(f"llm.base_url is {base_url!r}: write the whole address, beginning with https://")
+    key = _key(llm, profile, env)
+    if profile.key_env and not key:
+        raise ConfigError(f"{profile.name} needs an API key: set {profile.key_env} in the environment or in .env")
+    if client is None:
+        raise ValueError("a provider on the network needs a client")
+    from ias.providers.openai import OpenAIChat  # noqa: PLC0415 - httpx costs the offline start 60 ms and 15 MB
+
+    return OpenAIChat(
+        profile,
+        model=model,
+        base_url=base_url,
+        api_key=key,
+        client=client,
+        timeout=llm.timeout,
+        idle_timeout=llm.idle_timeout,
+        tap=tap,
+    )
+
+
+def _key(llm: LlmSettings, profile: Profile, env: Mapping[str, str]) -> str | None:
+    return llm.api_key or (env.get(profile.key_env) if profile.key_env else None) or None
