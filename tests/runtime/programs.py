@@ -1,0 +1,49 @@
+"""What tests of the runtime share: where the ill-behaved programs are, and how to start one."""
+
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from ias.runtime.process import Launch, Processes
+
+PROGRAMS = Path(__file__).resolve().parent.parent / "fixtures" / "programs"
+
+
+def launch(name: str, folder: Path, *, timeout: float = 20.0, output_bytes: int = 1024 * 1024) -> Launch:
+    """Give the launch of a fixture program in a folder of its own."""
+    program = PROGRAMS / name
+    argv = (sys.executable, "-I", "-S", str(program)) if program.suffix == ".py" else (str(program),)
+    env = {"PATH": os.environ["PATH"], "TMPDIR": str(folder)}
+    return Launch(argv=argv, env=env, cwd=folder, timeout=timeout, output_bytes=output_bytes)
+
+
+@asynccontextmanager
+async def processes() -> AsyncGenerator[Processes]:
+    """Give an owner of processes that is closed at the end."""
+    owner = Processes()
+    try:
+        yield owner
+    finally:
+        await owner.close()
+
+
+def alive(folder: Path) -> list[int]:
+    """List the processes that carry a call's folder in their environment; one that is dead but not reaped has none."""
+    mark = b"TMPDIR=" + bytes(folder)
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                variables = (entry / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark in variables:
+                found.append(int(entry.name))
+    return found
+
+
+def open_files() -> set[str]:
+    """List this process's open file descriptors."""
+    return {entry.name for entry in Path("/proc/self/fd").iterdir()}
