@@ -1,5 +1,7 @@
 """The map tool's addresses: geocode and regeocode, with AMap and with OpenStreetMap."""
 
+import pytest
+
 from tests.tools.amap_steps import KEYLESS, ask, error, recorded
 
 AMAP = "https://restapi.amap.com"
@@ -245,10 +247,19 @@ def test_words_are_no_coordinates() -> None:
     assert error("regeocode", {"location": "天安门"}) == ("'天安门' 不是坐标。请写成“经度,纬度”，例如 116.397,39.909。")
 
 
-def test_coordinates_must_be_on_earth() -> None:
-    assert error("regeocode", {"location": "200,95"}) == (
-        "'200,95' is not a place on earth. Write longitude,latitude, such as 116.397,39.909."
+@pytest.mark.parametrize("location", ["200,95", "200,9", "-181,0"])
+def test_coordinates_must_be_on_earth(location: str) -> None:
+    assert error("regeocode", {"location": location}) == (
+        f"{location!r} is not a place on earth. Write longitude,latitude, such as 116.397,39.909."
     )
+
+
+def test_a_city_that_the_address_names_is_not_added_again() -> None:
+    address = {"address": "Alexanderplatz, Berlin", "city": "Berlin"}
+
+    requests, _ = ask("geocode", address, recorded("nominatim/search_none.json"), secrets=KEYLESS)
+
+    assert requests[0]["query"]["q"] == "Alexanderplatz, Berlin"
 
 
 def test_a_missing_address_is_named() -> None:

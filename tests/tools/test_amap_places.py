@@ -95,6 +95,14 @@ def test_without_a_key_places_are_searched_in_openstreetmap() -> None:
     )
 
 
+def test_a_nameless_hit_of_openstreetmap_is_called_by_the_start_of_its_address() -> None:
+    hits = [{"lat": "1", "lon": "2", "name": "", "display_name": "12, High Street, Town"}, {"name": "nowhere"}]
+
+    _, result = ask("search", {"keywords": "12"}, hits, secrets=KEYLESS)
+
+    assert result["content"].splitlines()[1:-1] == ["1. 12: 12, High Street, Town [2,1]"]
+
+
 def test_openstreetmap_finding_nothing_is_an_answer_and_no_error() -> None:
     _, result = ask("search", {"keywords": "火锅"}, recorded("nominatim/search_none.json"), secrets=KEYLESS)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 FOLDER = Path(__file__).resolve().parents[2] / "tools" / "memories"
 
@@ -266,6 +267,19 @@ def test_a_row_with_holes_is_still_listed(row: Message) -> None:
 
     assert len(message["data"]["memories"]) == 1
     assert message["content"].startswith("Memories, newest first: 1\n- [")
+
+
+def test_a_memory_may_have_4000_characters() -> None:
+    assert serve("save", {"body": "x" * 4000})["params"] == {"body": "x" * 4000}
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "specs").iterdir()), ids=lambda path: path.name)
+def test_the_examples_of_a_spec_ask_the_store(path: Path) -> None:
+    spec = yaml.safe_load(path.read_text("utf-8"))
+
+    asked = [serve(spec["command"], example["params"])["type"] for example in spec["examples"]]
+
+    assert (set(asked), len(asked) >= 2) == ({"db"}, True)
 
 
 def test_a_store_that_returns_no_row_has_not_saved() -> None:
