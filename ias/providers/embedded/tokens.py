@@ -6,21 +6,8 @@ from enum import StrEnum
 
 HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 DIGITS = "零一二三四五六七八九"
-ENGLISH_NUMBERS = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+ENGLISH_NUMBERS = tuple(NUMBER_WORDS.split())
 UNITS = "个条篇天日周月年小时点次公里元度页家则名位分"
 PIECE = re.compile(
     r"(?P<address>https?://[A-Za-z0-9._~:/?#@!$&'()*+,;=%\[\]-]+)"
@@ -31,88 +18,18 @@ PIECE = re.compile(
     r"|(?P<word>[A-Za-z0-9\u00c0-\u024f]+(?:[._'+#/-][A-Za-z0-9\u00c0-\u024f]+)*)"
     r"|(?P<han>[\u3400-\u9fff\uf900-\ufaff])"
 )
-WEAK = frozenset(
-    [
-        "的",
-        "了",
-        "吗",
-        "呢",
-        "啊",
-        "吧",
-        "呀",
-        "么",
-        "请",
-        "我",
-        "你",
-        "您",
-        "一",
-        "下",
-        "帮",
-        "给",
-        "个",
-        "是",
-        "有",
-        "在",
-        "把",
-        "这",
-        "那",
-        "想",
-        "要",
-        "能",
-        "会",
-        "可",
-        "以",
-        "就",
-        "也",
-        "都",
-        "和",
-        "与",
-        "于",
-        "里",
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "be",
-        "do",
-        "does",
-        "did",
-        "to",
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "me",
-        "my",
-        "i",
-        "you",
-        "your",
-        "it",
-        "that",
-        "this",
-        "please",
-        "can",
-        "could",
-        "would",
-        "will",
-        "and",
-        "with",
-        "by",
-        "from",
-        "there",
-        "what's",
-        "s",
-    ]
+WEAK_WORDS = (
+    "的 了 吗 呢 啊 吧 呀 么 请 我 你 您 一 下 帮 给 个 是 有 在 把 这 那 想 要 能 会 可 以 就 也 都 和 与 于 里 "
+    "the a an is are was be do does did to of in on at for me my i you your it that this please can could would will "
+    "and with by from there what's s how get go what"
 )
+WEAK = frozenset(WEAK_WORDS.split())
 """Pieces that say little about what is wanted."""
 
 
 SAME = {"去": "到", "至": "到", "离": "到", "距": "到", "寻": "找", "close": "near", "nearby": "near"}
 """Words that stand for one another between two places."""
-CONNECTORS = frozenset(["from", "to", "near", "in", "at", "从", "到", "附"])
+CONNECTORS = frozenset({"from", "to", "near", "in", "at", "从", "到", "附"})
 """Words that part two values, and so hardly stand inside one."""
 
 
