@@ -47,3 +47,12 @@ def alive(folder: Path) -> list[int]:
 def open_files() -> set[str]:
     """List this process's open file descriptors."""
     return {entry.name for entry in Path("/proc/self/fd").iterdir()}
+
+
+def has_children() -> bool:
+    """Say whether this process has children that run or wait to be reaped."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
