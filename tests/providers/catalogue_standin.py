@@ -5,20 +5,22 @@ import math
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import yaml
 
-from ias.domain.messages import JsonObject
 from ias.providers.embedded.tokens import Kind, tokenize
+
+Entry: TypeAlias = dict[str, Any]
 
 TOOLS = Path(__file__).parents[2] / "tools"
 
 
-def specs() -> list[JsonObject]:
+def specs() -> list[Entry]:
     return [yaml.safe_load(path.read_text()) for path in sorted(TOOLS.glob("*/specs/*.tool.yaml"))]
 
 
-def catalogue_answer(query: str, entries: list[JsonObject]) -> str:
+def catalogue_answer(query: str, entries: list[Entry]) -> str:
     """Give what `query_capabilities` would: full details of the best three, the index where nothing is asked."""
     if not query.strip():
         return json.dumps({"index": [{"name": entry["name"], "desc": entry["desc"]} for entry in entries]})
@@ -29,7 +31,7 @@ def catalogue_answer(query: str, entries: list[JsonObject]) -> str:
     return json.dumps({"tools": tools, "details": [_detail(entry) for entry in best]}, ensure_ascii=False)
 
 
-def _detail(entry: JsonObject) -> JsonObject:
+def _detail(entry: Entry) -> Entry:
     params = entry.get("params", [])
     fields = ("type", "enum", "pattern", "minimum", "maximum", "items")
     properties = {
@@ -44,7 +46,7 @@ def _detail(entry: JsonObject) -> JsonObject:
     }
 
 
-def _words_of(entry: JsonObject) -> str:
+def _words_of(entry: Entry) -> str:
     names = " ".join(p["name"] for p in entry.get("params", []))
     return " ".join([entry["name"].replace("_", " "), entry["desc"], *entry.get("keywords", []), names])
 
