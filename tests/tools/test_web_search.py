@@ -91,8 +91,8 @@ def test_bocha_is_asked_with_a_placeholder_and_read_into_hits() -> None:
                 "title": "The New York Times - Breaking News, US News, World News and Videos",
                 "url": "https://www.nytimes.com",
                 "snippet": "Live news, investigations, opinion, photos and video by the journalists of The New York"
-                " Times from more than 150 countries around the world. Subscribe for coverage of U.S. and international news,"
-                " politics, business, technology, science, health, arts, sports and more.",
+                " Times from more than 150 countries around the world. Subscribe for coverage of U.S. and international"
+                " news, politics, business, technology, science, health, arts, sports and more.",
                 "date": "1 week ago",
                 "source": "NYTimes",
             },

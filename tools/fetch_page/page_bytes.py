@@ -41,6 +41,7 @@ FREQUENT = frozenset(
     "이다는을에의가고하지을로은들도를"
 )
 MAX_BAD_SHARE = 0.01  # of the characters; more replacement characters than this, and it is another charset
+MIN_COUNTED = 400  # bytes; a few stray ones in a short text prove nothing
 BINARY_TYPES = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/x-")
 TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript")
 SIGNATURES = (
@@ -120,7 +121,8 @@ def is_binary(raw: bytes, kind: str) -> bool:
     """Say whether the bytes are no text: by their type, else by bytes that no text has."""
     if kind.startswith(TEXT_TYPES) or kind.endswith(("+xml", "+json")):
         looks_like_utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or "utf-16" in kind
-        return b"\x00" in raw[:SNIFF_BYTES] and not looks_like_utf16
+        start = raw[:SNIFF_BYTES]
+        return start.count(0) > MAX_BAD_SHARE * max(len(start), MIN_COUNTED) and not looks_like_utf16
     if kind.startswith(BINARY_TYPES) and not kind.endswith(("javascript", "sh", "yaml")):
         return True
     return b"\x00" in raw[:SNIFF_BYTES]

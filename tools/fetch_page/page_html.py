@@ -22,6 +22,8 @@ VOID_NAMES = "area base br col embed hr img input link meta param source track w
 VOID = frozenset(VOID_NAMES.split())
 # Python's parser stops at a marked section of an unknown kind, as in `<![foo`; browsers read it as a comment.
 MARKED_SECTION = re.compile(r"<!\[(?!CDATA\[)[^>\n]{0,200}>?")
+UNCLOSED = re.compile(r"<(?=[^<>]*(?:<|$))")
+MAX_UNCLOSED = 1000  # Python's parser looks for the end of each tag to the end of the page: hours for 100,000 of them
 REFRESH = re.compile(r"""^\s*(\d{1,3})\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 KEPT_SPACE = "\x01"  # stands for a space of preformatted text while others are squeezed
 SPACES = re.compile(r"[ \t\r\f\v\u00a0\u3000]+")
@@ -184,8 +186,11 @@ class PageReader(HTMLParser):
 
 def outline(page: str, url: str, *, is_markdown: bool = False) -> Outline:
     """Read a page with the plain parser."""
+    page = MARKED_SECTION.sub("", page)
+    if page.count("<") > 2 * page.count(">") + MAX_UNCLOSED:
+        page = UNCLOSED.sub("&lt;", page)
     reader = PageReader(url, is_markdown=is_markdown)
-    reader.feed(MARKED_SECTION.sub("", page))
+    reader.feed(page)
     return reader.finish()
 
 
@@ -214,11 +219,13 @@ def article(page: str, url: str, *, is_markdown: bool) -> str:
 
 def page_text(page: str, url: str, seen: Outline, *, is_markdown: bool) -> str:
     """Give the page's text: its article, or all of it where that is too little or the page is a list of links."""
+    is_hub = seen.link_share >= HUB_LINK_SHARE
     if is_markdown:
         seen = outline(page, url, is_markdown=True)
     found = article(page, url, is_markdown=is_markdown)
-    is_hub = seen.link_share >= HUB_LINK_SHARE and len(seen.text) > 2 * len(found)
-    if len(found) >= MIN_ARTICLE and not is_hub:
+    if is_hub and (is_markdown or len(seen.text) > 2 * len(found)):
+        return seen.text
+    if len(found) >= MIN_ARTICLE:
         return found
     return seen.text if len(seen.text) > len(found) else found
 
