@@ -127,6 +127,10 @@ def test_an_address_is_completed_and_encoded(url: str, asked: str) -> None:
         ({"url": "http://[x"}, "url 'http://[x' is not an address; write one as in https://example.com/page"),
         ({"url": "http://me:pw@example.com/"}, "url holds a name and password; leave them out"),
         ({"url": "x" * 4001}, "url has 4001 characters; write at most 4000"),
+        (
+            {"url": "https://example.com/" + "北" * 500},
+            "url has 4520 characters in its encoded form; write at most 4000",
+        ),
         ({"url": URL, "max_chars": 10}, "max_chars is 10; write a whole number from 200 to 50000"),
         ({"url": URL, "start": -1}, "start is -1; write a whole number from 0 to 100000000"),
         ({"url": URL, "format": "pdf"}, "format is 'pdf'; write one of text, markdown, links"),

@@ -9,6 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import yaml
+
+from ias.domain.tools import Asks, HttpAsk
+from ias.domain.urls import any_matches, parse_url
+from ias.runtime.protocol import parse_line
+
 Message = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,8 +39,15 @@ def body(name: str, *, status: int = 200) -> Message:
 
 
 def serve(tool: str, envelope: Message) -> Message:
-    """Serve one step; what crosses the border goes through JSON."""
-    return json.loads(json.dumps(module(tool, tool).main(json.loads(json.dumps(envelope)))))
+    """Serve one step; what crosses the border goes through JSON, and the host accepts it."""
+    line = json.dumps(module(tool, tool).main(json.loads(json.dumps(envelope))))
+    said = parse_line(line.encode())
+    if isinstance(said, Asks):
+        spec = next((ROOT / "tools" / tool / "specs").glob("*.tool.yaml"))
+        declared = tuple(yaml.safe_load(spec.read_text("utf-8"))["hosts"])
+        hosts = [parse_url(ask.url).host for ask in said.asks if isinstance(ask, HttpAsk)]
+        assert [host for host in hosts if not any_matches(host, declared)] == []
+    return json.loads(line)
 
 
 def drive(

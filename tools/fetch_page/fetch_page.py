@@ -107,12 +107,15 @@ def clean_url(url: str) -> str:
         raise ValueError(f"url {url!r} is not an address; write one as in https://example.com/page") from None
     if parts.scheme not in ("http", "https") or not host or re.search(r"[\s<>\"{}|\\^`]", host):
         raise ValueError(f"url {url!r} is not an http address; write one as in https://example.com/page")
-    if parts.username is not None or parts.password is not None:
+    if "@" in parts.netloc:
         raise ValueError("url holds a name and password; leave them out")
     netloc = f"[{host}]" if ":" in host else host
     netloc = f"{netloc}:{port}" if port is not None else netloc
     path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
-    return urlunsplit((parts.scheme, netloc, path, quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]"), ""))
+    encoded = urlunsplit((parts.scheme, netloc, path, quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]"), ""))
+    if len(encoded) > MAX_URL:
+        raise ValueError(f"url has {len(encoded)} characters in its encoded form; write at most {MAX_URL}")
+    return encoded
 
 
 def ask(url: str, *, hops: int) -> dict[str, object]:

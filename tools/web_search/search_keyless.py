@@ -63,7 +63,7 @@ def read_duckduckgo(response: Mapping[str, object], query: Query) -> Found:
     reader.feed(page)
     reader.close()
     hits = keep(reader.hits(), query.count)
-    if hits and status == 200:
+    if hits:
         return Found(hits=hits)
     if status == 202 or any(mark in page for mark in BOT_CHECK_MARKS):
         raise SearchFailedError(f"HTTP {status}, it asks for a proof that a person is searching")
