@@ -31,7 +31,7 @@ GREETING = re.compile(
     r"^\W*(你好|您好|嗨|哈喽|早上好|早安|晚上好|在吗|谢谢|多谢|再见"
     r"|你是谁|你叫什么|你会什么|你能做什么|你能干什么|你有什么功能|帮助|help"
     r"|hi|hello|hey|good (morning|evening)|thanks|thank you|bye|who are you|what are you|what can you do)"
-    r"(呀|啊|吗|呢|there)?\W*$",
+    r"\s*(呀|啊|吗|呢|there)?\W*$",
     re.IGNORECASE,
 )
 NEVER_MIND = re.compile(r"^\W*(算了|取消|不用了|不查了|cancel|never ?mind|forget it|stop)\W*$", re.IGNORECASE)
