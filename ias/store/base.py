@@ -1,8 +1,8 @@
 """What transactions are made of: statements, wake-ups, ids that stay the same, and the store that runs them.
 
 A transaction is a generator without I/O. It yields named statements and is given their rows, decides, yields more, and
-returns a value; a backend only drives it. It may be driven more than once (a lost answer to COMMIT, a failed group): `Ids`
-gives the same ids each time, and the transactions are written so that the second run finds what the first one did.
+returns a value; a backend only drives it. It may be driven more than once (a lost answer to COMMIT, a failed group):
+`Ids` gives the same ids each time, and transactions are written so that the second run finds what the first one did.
 """
 
 import secrets
@@ -43,7 +43,7 @@ class Wake:
 Steps: TypeAlias = Generator[Statement | Wake, list[Row], T]
 
 
-def run(name: str, **params: Any) -> Statement:
+def run(name: str, /, **params: Any) -> Statement:
     """Make the statement of that name; a transaction yields it and is given the rows."""
     return Statement(name, params)
 
@@ -53,13 +53,13 @@ def wake(topic: str) -> Wake:
     return Wake(topic)
 
 
-def first(name: str, **params: Any) -> Steps[Row | None]:
+def first(name: str, /, **params: Any) -> Steps[Row | None]:
     """Run a statement and give its first row, or None."""
     rows = yield Statement(name, params)
     return rows[0] if rows else None
 
 
-def only(name: str, **params: Any) -> Steps[Row]:
+def only(name: str, /, **params: Any) -> Steps[Row]:
     """Run a statement that must give a row.
 
     Raises:

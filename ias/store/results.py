@@ -40,7 +40,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """A run as stored: `args` and `tool_state` are JSON texts, `no` its last request (0: none), `used_ms` its own time."""
+    """A run as stored: `args` and `tool_state` are JSON, `no` is its last request (0: none), `used_ms` its own time."""
 
     id: str
     conversation_id: str
