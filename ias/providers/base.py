@@ -13,8 +13,8 @@ DELAY_CAP = 10.0
 """Seconds that doubling stops at; the same client's cap."""
 JITTER = 0.1
 """Largest part by which a delay is made longer, so that clients do not come back together."""
-WISH_CAP = 3600.0
-"""Seconds: the longest `Retry-After` that is honoured. The queue can wait that long; a person would not."""
+WISH_CAP = 600.0
+"""Seconds: the longest `Retry-After` that is honoured, which is as long as the queue keeps a job waiting."""
 
 Tap = Callable[[str, str], None]
 """Receives `("llm-request", body)` and `("llm-response", raw text)` of every call; the API key is in neither."""

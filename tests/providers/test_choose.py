@@ -70,7 +70,7 @@ def test_delays_double_to_a_cap_with_some_jitter() -> None:
     assert 0.5 <= (retry_delay(fault, 1) or 0) <= 0.55
 
 
-@pytest.mark.parametrize(("wish", "delay"), [(0.1, 0.5), (20, 20), (86_400, 3600)])
+@pytest.mark.parametrize(("wish", "delay"), [(0.1, 0.5), (20, 20), (86_400, 600)])
 def test_the_providers_wish_is_honoured_to_a_bound(wish: float, delay: float) -> None:
     assert retry_delay(RateLimitedError("x", retry_after=wish), 1, draw=lambda: 0) == delay
 

@@ -148,7 +148,7 @@ def _from_remainder(
     piece = text[tokens[start].start : tokens[end - 1].end].strip(EDGE_MARKS)
     parameter = open_texts[0]
     value = trim(piece)
-    if overlap(hit, tokenize(value)) == 1:
+    if overlap(hit, tokenize(value), with_examples=False) == 1:
         return
     if not is_empty(piece) and not (parameter.pattern and not _matches(parameter.pattern, value)):
         args[parameter.name] = value

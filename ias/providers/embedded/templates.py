@@ -94,7 +94,8 @@ def fit(template: Template, sentence: tuple[Token, ...]) -> Fit:
     weight = sum(token.weight for token in sentence)
     shared = sum(sentence[position].weight for position in matched)
     inside = sum(token.weight for start, end in spans.values() for token in sentence[start:end])
-    if not total or not shared or not weight:
+    is_vague = all(sentence[position].weight < 1 for position in matched) and any(word.weight == 1 for word in words)
+    if not total or not shared or not weight or is_vague:
         return Fit(score=0.0, recall=0.0, spans=spans, matched=matched)
     recall = shared / total
     precision = min(

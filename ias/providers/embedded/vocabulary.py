@@ -6,9 +6,15 @@ from ias.providers.embedded.hits import Hit
 from ias.providers.embedded.tokens import Kind, Token, tokenize
 
 
-def overlap(hit: Hit, sentence: tuple[Token, ...]) -> float:
-    """Give the share of a sentence that meets the tool's own words, from 0 to 1, by words and character pairs."""
-    examples = [example.ask for example in hit.examples]
+def overlap(hit: Hit, sentence: tuple[Token, ...], *, with_examples: bool = True) -> float:
+    """Give the share of a sentence that meets the tool's own words, from 0 to 1, by words and character pairs.
+
+    Args:
+        hit: The tool.
+        sentence: What is compared.
+        with_examples: Whether the examples count; they hold values too.
+    """
+    examples = [example.ask for example in hit.examples] if with_examples else []
     known = _pairs(tokenize(" ".join([hit.name.replace("_", " "), hit.description, *examples])))
     asked = _pairs(sentence)
     return len(asked & known) / len(asked) if asked else 0.0
