@@ -296,7 +296,9 @@ def _depth(value: object) -> int:
 def _inside(value: object) -> Iterable[object]:
     """Give the lists and objects that a list or an object holds."""
     items = cast("dict[str, object]", value).values() if isinstance(value, dict) else cast("list[object]", value)
-    return (item for item in items if isinstance(item, dict | list))
+    for item in items:
+        if isinstance(item, dict | list):
+            yield cast("object", item)
 
 
 def _without_surrogates(value: JsonValue) -> JsonValue:
