@@ -65,7 +65,7 @@ class Processes:
 
     def __init__(self) -> None:
         self._running: set[Child] = set()
-        self._sweeps: set[asyncio.Future[int]] = set()
+        self._work: set[asyncio.Future[object]] = set()
         self._ended: set[str] = set()
         self._is_quiet = asyncio.Event()
         self._is_quiet.set()
@@ -103,6 +103,17 @@ class Processes:
         finally:
             child.release()
 
+    def offload(self, work: Callable[[], object]) -> None:
+        """Do some cleaning up off the event loop; `close` waits for it.
+
+        Args:
+            work: Must not raise.
+        """
+        future = asyncio.get_running_loop().run_in_executor(None, work)
+        self._work.add(future)
+        self._is_quiet.clear()
+        future.add_done_callback(self._on_work_done)
+
     async def close(self) -> None:
         """Kill every program that still runs, and wait until all are gone, at most 2 s."""
         for child in tuple(self._running):
@@ -133,17 +144,14 @@ class Processes:
             self._timer = None
         folders, self._ended = frozenset(self._ended), set()
         if folders:
-            future = asyncio.get_running_loop().run_in_executor(None, sweep, folders)
-            self._sweeps.add(future)
-            self._is_quiet.clear()
-            future.add_done_callback(self._on_swept)
+            self.offload(lambda: sweep(folders))
 
-    def _on_swept(self, future: "asyncio.Future[int]") -> None:
-        self._sweeps.discard(future)
+    def _on_work_done(self, future: "asyncio.Future[object]") -> None:
+        self._work.discard(future)
         self._settle()
 
     def _settle(self) -> None:
-        if not self._running and not self._sweeps:
+        if not self._running and not self._work:
             self._is_quiet.set()
 
 

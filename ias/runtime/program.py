@@ -1,6 +1,5 @@
 """A dropped-in program as a tool: each step starts it from its snapshot, with one line in and one line out."""
 
-import asyncio
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -141,7 +140,7 @@ class ProgramTool(BaseTool):
         folder = _private_folder(self._room.calls)
 
         def on_end(stderr: bytes) -> None:
-            _remove(folder)
+            _remove(folder, self._room.processes)
             if stderr:
                 self._room.on_stderr(self.name, call_id, stderr.decode("utf-8", "replace"))
 
@@ -185,10 +184,9 @@ class ProgramRun:
 
 
 def _program_in(snapshot: Snapshot, spec: ToolSpec) -> Path:
-    try:
-        program = snapshot.root / spec.program.relative_to(spec.folder)
-    except ValueError as error:
-        raise SnapshotError(f"{spec.program} is not in the tool's folder {spec.folder}; move it there") from error
+    if ".." in spec.program.parts or not spec.program.is_relative_to(spec.folder):
+        raise SnapshotError(f"{spec.program} is not in the tool's folder {spec.folder}; move it there")
+    program = snapshot.root / spec.program.relative_to(spec.folder)
     if not program.is_file():
         raise SnapshotError(f"{spec.program} was not copied: it is missing, or hidden by a name that begins with a dot")
     return program
@@ -203,8 +201,8 @@ def _private_folder(calls: Path) -> Path:
         raise ToolError(message, code=Code.SPAWN_FAILED) from error
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder: Path, processes: Processes) -> None:
     try:
         folder.rmdir()
     except OSError:  # the tool left files in it: that may take long, so not on the loop
-        asyncio.get_running_loop().run_in_executor(None, lambda: shutil.rmtree(folder, ignore_errors=True))
+        processes.offload(lambda: shutil.rmtree(folder, ignore_errors=True))
