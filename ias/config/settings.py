@@ -3,9 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     JsonValue,
     PlainSerializer,
@@ -16,11 +14,12 @@ from pydantic import (
 )
 
 from ias.config.env import SecretRef
+from ias.config.fields import HostPattern, Name, PermissionName, Section, Text
 from ias.config.rules import Rule, check_examples
 from ias.config.units import DURATION_PATTERN, SIZE_PATTERN, seconds, size_bytes
 from ias.domain.approvals import Verdict
 from ias.domain.tools import Permission
-from ias.domain.urls import check_host, check_pattern, parse_url
+from ias.domain.urls import check_host, parse_url
 
 LOOPBACK = ("127.", "localhost", "::1")
 
@@ -29,12 +28,6 @@ def _secret(value: object) -> SecretRef:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("must be text like ${NAME}; numbers need quotes")
     return SecretRef(value)
-
-
-def _permission(value: object) -> Permission:
-    if not isinstance(value, str):
-        raise ValueError(f"must be the name of a permission, not {value!r}")  # noqa: TRY004 - pydantic reports ValueErrors
-    return Permission.parse(value)
 
 
 def _origin(value: str) -> str:
@@ -59,9 +52,7 @@ def _private_host(value: str) -> str:
     return url.origin.removeprefix("http://")
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 Header = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")]
-Text = Annotated[str, StringConstraints(min_length=1)]
 Seconds = Annotated[
     float,
     BeforeValidator(seconds),
@@ -78,15 +69,6 @@ Secret = Annotated[
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "minLength": 1}),
 ]
-PermissionName = Annotated[
-    Permission,
-    PlainValidator(_permission),
-    PlainSerializer(str, return_type=str),
-    WithJsonSchema(
-        {"type": "string", "pattern": "^(read|write|delete|network|shell|filesystem|custom:[A-Za-z0-9_.:-]{1,64})$"}
-    ),
-]
-HostPattern = Annotated[Text, BeforeValidator(lambda value: check_pattern(value) if isinstance(value, str) else value)]
 Host = Annotated[Text, BeforeValidator(lambda value: check_host(value) if isinstance(value, str) else value)]
 Origin = Annotated[Text, BeforeValidator(lambda value: _origin(value) if isinstance(value, str) else value)]
 LoopbackOrigin = Annotated[
@@ -95,12 +77,6 @@ LoopbackOrigin = Annotated[
 PrivateHost = Annotated[Text, BeforeValidator(lambda value: _private_host(value) if isinstance(value, str) else value)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Level = Literal["never", "writes", "hosts", "all", "forbid"]
-
-
-class Section(BaseModel):
-    """Root of all sections: nothing unknown, nothing converted, nothing changed later."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Llm(Section):
