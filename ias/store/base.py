@@ -5,7 +5,7 @@ returns a value; a backend only drives it. It may be driven more than once (a lo
 `Ids` gives the same ids each time, and transactions are written so that the second run finds what the first one did.
 """
 
-import secrets
+import os
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
@@ -74,8 +74,8 @@ def only(name: str, /, **params: Any) -> Steps[Row]:
 class Ids:
     """The ids of one transaction: drawn at their first use, the same ones when it runs again."""
 
-    def __init__(self, new_bits: Callable[[int], int] = secrets.randbits) -> None:
-        self._new_bits = new_bits
+    def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
+        self._random_bytes = random_bytes
         self._drawn: dict[str, list[str]] = {}
         self._used: dict[str, int] = {}
 
@@ -96,7 +96,7 @@ class Ids:
         self._used.clear()
 
     def _letters(self, bits: int) -> str:
-        number = self._new_bits(bits)
+        number = int.from_bytes(self._random_bytes(bits // 8), "big")
         return "".join(ALPHABET[number >> shift & 31] for shift in range(0, bits, 5))
 
 

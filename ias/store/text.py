@@ -3,12 +3,11 @@
 import json
 import re
 import unicodedata
+from functools import cache
 
 from ias.domain.messages import JsonValue, replace_surrogates
 
-NOT_PLAIN = re.compile(r"[^\x01-\x7f]")  # TEXT columns refuse NUL and lone surrogates; the rest goes along
-CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-WORD = re.compile(rf"{CJK.pattern}+|(?:(?!{CJK.pattern})[^\W_])+")
+CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"  # kana, Chinese characters, Hangul
 QUERY_WORDS = 64  # a question of more words is not better answered
 
 
@@ -18,8 +17,10 @@ def pack(value: JsonValue) -> str:
 
 
 def ascii_json(text: str) -> str:
-    """Give a JSON text with everything beyond ASCII escaped; its value stays the same."""
-    return NOT_PLAIN.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    """Give a JSON text with NUL and everything beyond ASCII escaped; its value stays the same."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return "".join(char if "\0" < char < "\x80" else json.dumps(char)[1:-1] for char in text)
 
 
 def clean(text: str) -> str:
@@ -29,13 +30,13 @@ def clean(text: str) -> str:
 
 def is_chinese(text: str) -> bool:
     """Say whether a text should be answered in Chinese: it has a Chinese character."""
-    return CJK.search(text) is not None
+    return not text.isascii() and re.search(r"[\u3400-\u9fff]", text) is not None
 
 
 def words_of(text: str) -> list[str]:
     """Split a text into the words it is found by: Latin words, and single characters plus pairs of Chinese ones."""
     found: dict[str, None] = {}
-    for match in WORD.finditer(unicodedata.normalize("NFKC", text).casefold()):
+    for match in _word().finditer(unicodedata.normalize("NFKC", text).casefold()):
         for word in _parts(match[0]):
             found[word] = None
     return list(found)
@@ -47,7 +48,12 @@ def weighted_words(text: str) -> list[list[str | int]]:
     return [[word, 1 if len(word) == 1 else 3] for word in words]
 
 
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"{CJK}+|(?:(?!{CJK})[^\W_])+")
+
+
 def _parts(run: str) -> list[str]:
-    if not CJK.match(run):
+    if re.match(CJK, run) is None:
         return [run]
     return [*run, *(run[at : at + 2] for at in range(len(run) - 1))]

@@ -23,7 +23,6 @@ from ias.store.base import (
     transaction,
     wake,
 )
-from ias.store.results import DeliveryEnded, SendNow
 from ias.store.text import clean, pack
 from ias.store.transactions.journal import record
 from ias.store.transactions.locks import Held, acknowledge, hold, own, put_job
@@ -49,6 +48,20 @@ class Parcel:
     kind: DeliveryKind
     text: str
     about: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendNow:
+    """`sending` is committed: deliver this row now, once; its `body` is the text as a JSON string."""
+
+    delivery: Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryEnded:
+    """Nothing is to be sent: too old, no longer needed, or cut off with an unknown outcome."""
+
+    why: str
 
 
 STATES = {Sent.SENT: "sent", Sent.REJECTED: "failed", Sent.UNKNOWN: "unknown"}

@@ -1,5 +1,6 @@
 """The queues: claims, leases, retries, dead letters, recovery; and the cursors of channels."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from ias.domain.events import Error
@@ -7,7 +8,6 @@ from ias.domain.jobs import Dead, Job, Queue
 from ias.errors import Code, NotFoundError
 from ias.store import words
 from ias.store.base import LOST, MAX_DELAY_MS, Ids, Lost, Row, Steps, Terms, first, only, run, transaction, wake
-from ias.store.results import Recovered
 from ias.store.text import clean
 from ias.store.transactions.deliveries import bury_delivery, repeat_delivery
 from ias.store.transactions.endings import end_turn, settle_run
@@ -16,6 +16,23 @@ from ias.store.transactions.locks import hold, now, own
 from ias.store.transactions.turns import requeue_turn
 
 NEVER_MS = 86_400_000  # answered by `next_due` for an empty queue: longer than anybody waits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What a start found and settled."""
+
+    epoch: int
+    leases: int
+    steps_repeat: int
+    steps_once: int
+    deliveries_repeat: int
+    deliveries_once: int
+    approvals_pending: int
+    approvals_approved: int
+    approvals_expired: int
+    turns_queued: int
+    dead_letters: int
 
 
 @transaction

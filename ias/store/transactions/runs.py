@@ -9,7 +9,7 @@ from ias.domain.tools import Origin, Result
 from ias.errors import Code
 from ias.store import words
 from ias.store.base import LOST, Ids, Lost, Row, Statement, Steps, Terms, first, only, run, transaction
-from ias.store.results import Consume, Ended, GateCall, More, Next, Parked, RunRow, Send, Spawn, StepRow
+from ias.store.progress import Consume, Ended, GateCall, More, Next, Parked, RunRow, Send, Spawn, StepRow
 from ias.store.text import ascii_json
 from ias.store.transactions.deliveries import DeliveryKind, Parcel, enqueue_delivery, home_of
 from ias.store.transactions.endings import asked_text, settle_run, tell_unknown
