@@ -63,6 +63,18 @@ def test_an_id_that_comes_twice_is_changed_with_its_result() -> None:
     )
 
 
+def test_a_lost_result_is_not_taken_from_a_later_call_of_the_same_id() -> None:
+    lost, kept = AssistantMessage(calls=(call("a"),)), AssistantMessage(calls=(call("a_2"),))
+    assert repair((ASK, lost, ASK, lost, result("a"))) == (
+        ASK,
+        lost,
+        result("a", LOST_RESULT, is_error=True),
+        ASK,
+        kept,
+        result("a_2"),
+    )
+
+
 def test_broken_arguments_and_empty_outputs_are_replaced() -> None:
     assert repair((ASK, AssistantMessage(calls=(call("a", '{"x":'),)), result("a", " "))) == (
         ASK,

@@ -61,6 +61,10 @@ async def test_parallel_calls_on_one_index_are_told_apart_by_their_ids() -> None
     ) == [("a", "f", '{"x":1}'), ("b", "f", '{"x":2}')]
 
 
+async def test_two_ids_on_one_index_are_two_calls_even_without_arguments() -> None:
+    assert await calls_of([fragment(0, "a", "f")], [fragment(0, "b", "f")]) == [("a", "f", "{}"), ("b", "f", "{}")]
+
+
 async def test_a_tail_on_another_index_continues_the_last_call() -> None:
     assert await calls_of([fragment(0, "a", "f", "")], [fragment(1, args='{"x":1}')]) == [("a", "f", '{"x":1}')]
 

@@ -85,8 +85,10 @@ def _slot_value(parameter: Parameter, piece: str, words: tuple[str, ...]) -> Jso
         return None if number is None else _numeric(parameter, number)
     if is_empty(piece):
         return None
-    value = trim(piece)
-    value = trim(strip_words(value, words)) or value
+    value = unquote(piece)
+    if value == piece.strip():
+        value = trim(piece)
+        value = trim(strip_words(value, words)) or value
     if parameter.pattern and not _matches(parameter.pattern, value):
         return None
     return value
