@@ -15,9 +15,7 @@ from ias.domain.messages import JsonValue
 
 SHOWN = 60  # characters of a value in a message
 CLOSE = 0.6  # how alike two keys must be to suggest one for the other
-HIDDEN = frozenset(
-    {"api_key", "key", "token", "password", "secret", "headers", "env"}
-)  # keys whose values are not shown
+HIDDEN = frozenset({"api_key", "token", "password"})  # keys whose values are not shown
 
 EXPECTED: Mapping[str, str] = {
     "bool_type": "true or false",

@@ -39,8 +39,11 @@ def load_spec(file: Path, *, project: Path, withheld: frozenset[str] = frozenset
         SpecError: With every problem that was found: file, line, field, and what to write instead.
     """
     document = _read(file)
+    if document.value is None:
+        fix = "begin with `name:`, `desc:`, `type:` and `path:`"
+        raise SpecError((Problem(file=file, line=1, field="", message="the file is empty", fix=fix),))
     try:
-        entry = SpecFile.model_validate_json(json.dumps({} if document.value is None else document.value))
+        entry = SpecFile.model_validate_json(json.dumps(document.value))
     except ValidationError as error:
         raise SpecError(tuple(_problem(file, fault) for fault in faults_of(error, document, SpecFile))) from None
     folder = tool_folder(file)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, WithJsonSchema
 
 from ias.config.fields import HostPattern, Name, PermissionName, Section, Text
-from ias.domain.tools import Risk, ToolType
+from ias.domain.tools import Risk
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 
@@ -69,7 +69,7 @@ class SpecFile(Section):
 
     name: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] = Field(description="Unique over all tools.")
     desc: Text = Field(max_length=4000, description="What the model reads to decide whether to call.")
-    type: Literal[ToolType.HTTP, ToolType.DB, ToolType.LOCAL] = Field(description="What it mainly asks the host for.")
+    type: Literal["http", "db", "local"] = Field(description="What it mainly asks the host for.")
     tool: Text | None = Field(default=None, max_length=64, description="The group; by default the folder's name.")
     command: Text | None = Field(default=None, max_length=256, description="First argument given to the program.")
     path: Text = Field(description="The program, relative to the tool's folder; a leading / means the project's root.")
