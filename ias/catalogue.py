@@ -29,8 +29,8 @@ NAME = re.compile(r"[A-Za-z0-9_.:-]+")
 SEPARATORS = re.compile(r"[_.:/\s-]+")
 # Words of questions that tell nothing about what is asked.
 WORDS = (
-    "a an the is are am be of to in on at for and or do does did i me my you your it its this that what s how can could "
-    "please with from by will would tell show give have has there"
+    "a an the is are am be of to in on at for and or do does did i me my you your it its this that what s how can "
+    "could please with from by will would tell show give have has there"
 )
 STOP = frozenset(WORDS.split())
 STOP_HAN = frozenset("的了吗呢啊吧么是我你他她它请帮给把和与在有个这那一下")

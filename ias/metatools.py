@@ -11,6 +11,7 @@ from ias.toolspec.arguments import validate_args
 
 QUERY = "query_capabilities"
 CALL = "call_capability"
+META = "meta"
 PROMPT_SHOWN = 80  # characters of a wrong `prompt` in a message
 QUERY_CHARS = 500  # more words find nothing more
 FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
@@ -25,13 +26,25 @@ PROMPT_HINT = (
 )
 
 
-class Tools:
-    """The tools behind the meta-tools, with the catalogue over them as they are now."""
+class ModelTools:
+    """What a model is given over a registry: the two meta-tools, or all of its tools.
 
-    def __init__(self, registry: ToolRegistry) -> None:
+    Args:
+        registry: The tools; its permissions decide what is told of and called.
+        expose: `meta` or `all`.
+    """
+
+    def __init__(self, registry: ToolRegistry, *, expose: str = META) -> None:
         self.registry = registry
         self._seen: tuple[BaseTool, ...] = ()
         self._catalogue = Catalogue(())
+        self._meta = ToolRegistry()  # without a checker: these two need nothing, and the inner tool is checked
+        self._meta.register_all((QueryCapabilities(self), CallCapability(self)))
+        self._expose = expose
+
+    def for_model(self) -> ToolRegistry:
+        """Give the registry that the model sees."""
+        return self._meta if self._expose == META else self.registry
 
     @property
     def catalogue(self) -> Catalogue:
@@ -77,7 +90,7 @@ class QueryCapabilities(BaseTool):
 
     answers_at_once = True
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: ModelTools) -> None:
         self._tools = tools
 
     @property
@@ -108,7 +121,7 @@ class QueryCapabilities(BaseTool):
 class CallCapability(BaseTool):
     """Calls another tool: permission, approval, logs and events act on that one, its `target`."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: ModelTools) -> None:
         self._tools = tools
 
     @property
@@ -158,14 +171,6 @@ class CallCapability(BaseTool):
         if invocation.error is not None:
             raise invocation.error
         return invocation.output
-
-
-def meta_registry(registry: ToolRegistry) -> ToolRegistry:
-    """Give a registry of the two meta-tools over another; that one's permissions decide, whatever its tools are."""
-    tools = Tools(registry)
-    meta = ToolRegistry()
-    meta.register_all((QueryCapabilities(tools), CallCapability(tools)))
-    return meta
 
 
 def entry_of(tool: BaseTool) -> Entry:
