@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ias.catalogue import Catalogue
 from ias.domain.messages import (
     AssistantMessage,
     ChatResponse,
@@ -18,10 +19,11 @@ from ias.domain.messages import (
     UserMessage,
 )
 from ias.providers.offline import OfflineProvider
-from tests.providers.catalogue_standin import catalogue_answer, specs
+from tests.providers.tool_catalogue import catalogue_answer, entries
 
 META = (ToolDef(name="query_capabilities"), ToolDef(name="call_capability"))
-ENTRIES = specs()
+ENTRIES = entries()
+CATALOGUE = Catalogue(ENTRIES)
 
 
 async def next_of(messages: list[Message], tools: tuple[ToolDef, ...] = META) -> AssistantMessage:
@@ -51,7 +53,7 @@ async def drive(
         (call,) = message.calls
         args = json.loads(call.arguments)
         if call.name == "query_capabilities":
-            text = catalogue_answer(args["query"], ENTRIES)
+            text = catalogue_answer(args["query"], CATALOGUE)
             messages.append(ToolMessage(call_id=call.id, name=call.name, text=text))
         else:
             assert (call.name, sorted(args)) == ("call_capability", ["name", "prompt"])
@@ -175,7 +177,7 @@ async def test_a_greeting_is_answered_with_what_this_is(said: str) -> None:
     assert isinstance(text, str)
     assert "DEEPSEEK_API_KEY" in text
     assert "不是语言模型" in text or "not a language model" in text
-    assert all(f"- {entry['name']}" in text for entry in ENTRIES)
+    assert all(f"- {entry.name}" in text for entry in ENTRIES)
 
 
 @pytest.mark.parametrize("said", ["给我讲个笑话", "what is the meaning of life", "😀", "…"])
@@ -252,10 +254,13 @@ async def test_tools_offered_without_a_catalogue_are_called_directly() -> None:
 )
 async def test_a_catalogue_that_cannot_be_read_does_no_harm(text: str) -> None:
     messages: list[Message] = [UserMessage(text="北京到广州有多远")]
-    messages.append(await next_of(messages))
-    call = messages[-1].calls[0]  # type: ignore[union-attr]
-    messages.append(ToolMessage(call_id=call.id, name=call.name, text=text))
-    assert (await next_of(messages)).text.startswith("这句话对不上任何工具。")
+    message = await next_of(messages)
+    while message.calls:
+        (call,) = message.calls
+        messages += [message, ToolMessage(call_id=call.id, name=call.name, text=text)]
+        message = await next_of(messages)
+    assert message.text.startswith("这句话对不上任何工具。")
+    assert len(messages) in (3, 5)
 
 
 async def test_no_message_at_all_is_survived() -> None:

@@ -17,15 +17,15 @@ from ias.domain.messages import (
 from ias.providers.embedded import speech
 from ias.providers.embedded.direct import read_direct
 from ias.providers.embedded.filling import Filled, fill, value_of
-from ias.providers.embedded.hits import Catalogue, Hit, hits_of, read_catalogue
+from ias.providers.embedded.hits import Catalogue, Hit, hits_of, read_all, read_catalogue
 from ias.providers.embedded.picking import pick
-from ias.providers.embedded.remainder import COURTESY
-from ias.providers.embedded.tokens import Kind, is_chinese, tokenize
+from ias.providers.embedded.tokens import is_chinese
+from ias.providers.embedded.wording import SHORTLIST, query_words, shortlist
 
 QUERY = "query_capabilities"
 CALL = "call_capability"
-QUERY_LIMIT = 200
-"""Characters of a message that go to the catalogue."""
+SURE = 0.95
+"""Score from which no other tool is looked for."""
 
 GREETING = re.compile(
     r"^\W*(你好|您好|嗨|哈喽|早上好|早安|晚上好|在吗|谢谢|多谢|再见"
@@ -66,7 +66,7 @@ def answer(request: MessageRequest) -> AssistantMessage:
     if pending is not None:
         return _resume(talk, pending, offered)
     if QUERY in offered:
-        words = "" if GREETING.match(talk.asked) else _query(talk.asked)
+        words = "" if GREETING.match(talk.asked) else query_words(talk.asked)
         return _plain_call(talk, QUERY, {"query": words})
     return _choose(talk, hits_of(request.tools), offered)
 
@@ -79,9 +79,26 @@ def _talk(messages: tuple[Message, ...]) -> Talk:
 
 def _after_result(talk: Talk, result: ToolMessage, offered: set[str]) -> AssistantMessage:
     if result.name == QUERY and not result.is_error:
-        return _choose(talk, read_catalogue(result.text), offered)
+        answers = [m.text for m in talk.done if isinstance(m, ToolMessage) and m.name == QUERY]
+        names = _further(talk, read_catalogue(answers[0])) if len(answers) == 1 else ()
+        if names:
+            return _plain_call(talk, QUERY, {"query": " ".join(names)})
+        return _choose(talk, read_all(answers), offered)
     tool = result.name if result.name != CALL else _called(talk.done, result.call_id)
     return _say(speech.result(tool, result.text, is_error=result.is_error, chinese=talk.chinese))
+
+
+def _further(talk: Talk, catalogue: Catalogue) -> tuple[str, ...]:
+    """Give names to ask for in a second question: where the first gave the index alone, or no tool for sure."""
+    if GREETING.match(talk.asked):
+        return ()
+    if not catalogue.hits:
+        return shortlist(catalogue.lines, talk.asked)
+    best = pick(catalogue.hits, talk.asked)
+    if best is not None and best.score >= SURE:
+        return ()
+    described = {hit.name for hit in catalogue.hits}
+    return tuple(name for name, _ in catalogue.lines if name not in described)[:SHORTLIST]
 
 
 def _called(done: tuple[Message, ...], call_id: str) -> str:
@@ -146,7 +163,8 @@ def _described(messages: list[Message], tool: str) -> Hit | None:
     last = messages[-1] if messages else None
     if not isinstance(last, ToolMessage) or last.name != QUERY:
         return None
-    return next((hit for hit in read_catalogue(last.text).hits if hit.name == tool), None)
+    texts = [message.text for message in messages if isinstance(message, ToolMessage) and message.name == QUERY]
+    return next((hit for hit in read_all(texts[-2:]).hits if hit.name == tool), None)
 
 
 def _resume(talk: Talk, pending: Pending, offered: set[str]) -> AssistantMessage:
@@ -162,15 +180,6 @@ def _resume(talk: Talk, pending: Pending, offered: set[str]) -> AssistantMessage
             args[name] = value
     missing = tuple(p for p in pending.hit.parameters if p.is_required and p.name not in args)
     return _ask_or_call(talk, pending.hit, Filled(args=args, missing=missing), offered)
-
-
-def _query(text: str) -> str:
-    """Give the words for the catalogue: without courtesies, and addresses by their kind."""
-    words = COURTESY.sub("", text)
-    for token in reversed(tokenize(words)):
-        if token.kind is Kind.ADDRESS:
-            words = f"{words[: token.start]} url {words[token.end :]}"
-    return words[:QUERY_LIMIT].strip() or text[:QUERY_LIMIT]
 
 
 def _call(talk: Talk, tool: str, args: JsonObject, offered: set[str]) -> AssistantMessage:

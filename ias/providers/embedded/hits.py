@@ -58,9 +58,17 @@ def read_catalogue(text: str) -> Catalogue:
     if not isinstance(parsed, dict):
         return Catalogue()
     reply = cast("JsonObject", parsed)
-    hits = tuple(_hit(entry) for entry in _objects(reply.get("details")))
+    hits = tuple(_hit(entry) for entry in _objects(reply.get("details")) if _text(entry.get("name")))
     lines = _lines(reply.get("index")) or _lines(reply.get("tools"))
     return Catalogue(hits=hits, lines=lines)
+
+
+def read_all(texts: list[str]) -> Catalogue:
+    """Read several answers as one, each tool once."""
+    answers = [read_catalogue(text) for text in texts]
+    hits = {hit.name: hit for answer in reversed(answers) for hit in reversed(answer.hits)}
+    lines = {name: line for answer in reversed(answers) for name, line in reversed(answer.lines)}
+    return Catalogue(hits=tuple(reversed(hits.values())), lines=tuple(reversed(lines.items())))
 
 
 def hits_of(tools: tuple[ToolDef, ...]) -> Catalogue:
