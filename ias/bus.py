@@ -1,10 +1,11 @@
-"""Live events to whoever listens to a conversation; stored events are only announced here, nothing is kept but the running text."""
+"""Live events to whoever listens to a conversation; stored events are only announced, the running text alone is kept."""
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Self
 
 from ias.domain.events import AssistantTextDelta, ReasoningDelta
 
@@ -24,12 +25,12 @@ class RunningText:
 
     def as_events(self) -> tuple[LiveEvent, ...]:
         """Give all of it as one delta each, from offset 0."""
-        at = {"turn_id": self.turn_id, "step": self.step}
+        turn_id, step, attempt = self.turn_id, self.step, self.attempt
         events: list[LiveEvent] = []
         if self.reasoning:
-            events.append(ReasoningDelta(**at, attempt=self.attempt, text=self.reasoning))
+            events.append(ReasoningDelta(turn_id=turn_id, step=step, attempt=attempt, text=self.reasoning))
         if self.text:
-            events.append(AssistantTextDelta(**at, attempt=self.attempt, text=self.text))
+            events.append(AssistantTextDelta(turn_id=turn_id, step=step, attempt=attempt, text=self.text))
         return tuple(events)
 
 
@@ -47,12 +48,14 @@ class Subscription:
         self._ready = asyncio.Event()
         self._ready.set()
 
-    def __enter__(self) -> "Subscription":
+    def __enter__(self) -> Self:
         """Begin to listen."""
         self._bus.add(self._conversation_id, self)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Stop listening."""
         self._bus.remove(self._conversation_id, self)
 
@@ -119,14 +122,18 @@ class Bus:
     def add_text(self, conversation_id: str, text: str) -> None:
         """Add to the running text and tell the listeners."""
         run = self._running[conversation_id]
-        event = AssistantTextDelta(turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.text))
+        event = AssistantTextDelta(
+            turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.text)
+        )
         run.text += text
         self._publish(conversation_id, event)
 
     def add_reasoning(self, conversation_id: str, text: str) -> None:
         """Add to the running reasoning and tell the listeners."""
         run = self._running[conversation_id]
-        event = ReasoningDelta(turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.reasoning))
+        event = ReasoningDelta(
+            turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.reasoning)
+        )
         run.reasoning += text
         self._publish(conversation_id, event)
 

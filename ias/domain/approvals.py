@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from ias.domain.messages import JsonObject, JsonValue
+
+SLOT = re.compile(r"\$\{([A-Z][A-Z0-9_]{0,63})\}")  # where the host fills in a secret
 
 
 class Verdict(StrEnum):
@@ -110,6 +113,27 @@ class Grant:
     hosts: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     idem_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestView:
+    """What a rule can look at in a request.
+
+    For http `method`, `host`, `path`; for db `method` is the operation and `deletes` says what it does; for a whole call
+    `path` is the digest of its arguments.
+    """
+
+    tool: str
+    kind: StepKind
+    method: str = ""
+    host: str = ""
+    path: str = ""
+    deletes: bool = False
+
+
+def slots(text: str) -> tuple[str, ...]:
+    """Give the names written as `${NAME}` in a text, in order."""
+    return tuple(SLOT.findall(text))
 
 
 def canonical(body: JsonObject) -> str:

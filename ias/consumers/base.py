@@ -1,0 +1,166 @@
+"""The loop of all three consumers: claim, handle, commit what the handler returned."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from structlog.typing import FilteringBoundLogger
+
+from ias.aio import finish
+from ias.domain.jobs import Dead, Delivered, Job, LlmStep, Outcome, Queue, Retry, RunEnded, Settled, TurnReason
+from ias.errors import StateError
+from ias.job_queue import Signal, back_off
+from ias.store.base import Store, Terms, Transaction
+from ias.store.transactions.deliveries import finish_delivery
+from ias.store.transactions.queue import bury, claim, hand_back, next_due, retry_job
+from ias.store.transactions.runs import finish_run
+from ias.store.transactions.turns import finish_llm_step
+
+IDLE_POLL = 15.0  # seconds between looks at an empty queue that nobody announced: a safety net only
+TROUBLE_PAUSE = 1.0  # seconds before the store is tried again after it failed
+
+
+class Handler(Protocol):
+    """What a queue does with a job. It returns, it does not enqueue."""
+
+    async def handle(self, job: Job) -> Outcome:
+        """Work on a claimed job and say what is to be stored."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerConfig:
+    """How a consumer works: `concurrency` jobs at once; `worker` names this process in leases."""
+
+    queue: Queue
+    concurrency: int
+    worker: str
+    terms: Terms
+    new_token: Callable[[], str]
+
+
+class Consumer:
+    """Takes jobs of one queue while it is let, each in a task of one TaskGroup.
+
+    Life cycle: `run` claims until `stop` is set, then waits for what is in flight; cancelling it gives the leases of
+    unfinished jobs back without counting the attempt.
+    """
+
+    def __init__(self, store: Store, handler: Handler, config: ConsumerConfig, error_log: FilteringBoundLogger) -> None:
+        self._store = store
+        self._handler = handler
+        self._config = config
+        self._log = error_log
+        self.signal = Signal()
+        self._slots = asyncio.Semaphore(config.concurrency)
+        self._in_flight: dict[str, asyncio.Task[None]] = {}
+        self._interrupted: set[str] = set()
+
+    @property
+    def in_flight(self) -> Mapping[str, asyncio.Task[None]]:
+        """Give the tasks at work, by the id of their job."""
+        return self._in_flight
+
+    def interrupt(self, job_id: str) -> None:
+        """Stop working on a job that was cancelled meanwhile; its rows are settled already."""
+        task = self._in_flight.get(job_id)
+        if task is not None:
+            self._interrupted.add(job_id)
+            task.cancel()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take jobs until `stop` is set, then finish those in flight."""
+        async with asyncio.TaskGroup() as group:
+            while not stop.is_set():
+                await self._slots.acquire()
+                job = None if stop.is_set() else await self._claim()
+                if job is None:
+                    self._slots.release()
+                    continue
+                task = group.create_task(self._work(job))
+                self._in_flight[job.id] = task
+                task.add_done_callback(lambda _, job_id=job.id: self._done(job_id))
+
+    def _done(self, job_id: str) -> None:
+        del self._in_flight[job_id]
+        self._interrupted.discard(job_id)
+        self._slots.release()
+
+    async def _claim(self) -> Job | None:
+        """Claim a job, or wait until there may be one and give None."""
+        seen = self.signal.count
+        config = self._config
+        try:
+            job = await self._store.run(claim(config.queue, config.worker, config.new_token(), config.terms.lease_ms))
+            if job is not None:
+                return job
+            wait = min(IDLE_POLL, await self._store.run(next_due(config.queue)) / 1000)
+        except StateError as error:
+            self._log.error("claim_failed", tag="store", queue=config.queue, text=str(error))
+            wait = TROUBLE_PAUSE
+        await self.signal.wait_beyond(seen, seconds=wait)
+        return None
+
+    async def _work(self, job: Job) -> None:
+        try:
+            outcome = await self._outcome(job)
+            await self._commit(job, outcome)
+        except asyncio.CancelledError:
+            if job.id not in self._interrupted:
+                await finish(self._give_back(job))
+            raise
+
+    async def _outcome(self, job: Job) -> Outcome:
+        if job.attempts > job.max_attempts:
+            text = f"given up after {job.max_attempts} attempts"
+            return Dead(reason=TurnReason.DEAD, error=text, closing=text)
+        try:
+            return await self._handler.handle(job)
+        except Exception as error:  # noqa: BLE001 - a bug in one job must not end the queue
+            self._log.exception("handler_failed", tag=f"{job.queue}-handler", job=job.id, text=repr(error))
+            return Retry(delay=back_off(job.attempts), error=f"{type(error).__name__}: {error}")
+
+    async def _commit(self, job: Job, outcome: Outcome) -> None:
+        transaction = self._transaction(job, outcome)
+        if transaction is None:
+            return
+        while True:
+            try:
+                await self._store.run(transaction)
+            except StateError as error:
+                self._log.error("commit_failed", tag="store", job=job.id, text=str(error))
+                await asyncio.sleep(TROUBLE_PAUSE)
+            else:
+                return
+
+    def _transaction(self, job: Job, outcome: Outcome) -> Transaction[object] | None:
+        terms = self._config.terms
+        match outcome:
+            case LlmStep():
+                return finish_llm_step(terms, job, outcome)
+            case RunEnded():
+                return finish_run(terms, job, outcome.result)
+            case Delivered():
+                return finish_delivery(terms, job, outcome)
+            case Retry():
+                return self._retry(job, outcome)
+            case Dead():
+                return bury(terms, job, outcome)
+            case Settled():
+                return None
+
+    def _retry(self, job: Job, outcome: Retry) -> Transaction[object]:
+        if job.attempts >= job.max_attempts:
+            return bury(
+                self._config.terms, job, Dead(reason=TurnReason.DEAD, error=outcome.error, closing=outcome.error)
+            )
+        if job.queue is Queue.SEND:
+            return finish_delivery(self._config.terms, job, outcome)
+        return retry_job(job, int(outcome.delay * 1000), outcome.error)
+
+    async def _give_back(self, job: Job) -> None:
+        try:
+            await self._store.run(hand_back(job))
+        except StateError as error:
+            self._log.error("hand_back_failed", tag="store", job=job.id, text=str(error))

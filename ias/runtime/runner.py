@@ -1,0 +1,232 @@
+"""The step machine of a call: ask the tool, let the gate judge, carry out what was granted, ask again.
+
+`Runner.advance` takes a claimed tool job as far as it goes. It may stop at any instruction: what is stored says how to
+go on, and a worker that lost its lease finds `Lost` at its next transaction and stops. Life of a call:
+
+```
+resume ─► GateCall ─► Spawn ─► (tool's line) ─► judge ─► Send ─► Spawn ─► … ─► RunEnded
+                        ▲                         └─ ASK: Parked … decision ─► Consume ─► Send
+```
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from ias.domain.approvals import StepKind
+from ias.domain.jobs import Job, Outcome, RunEnded, Settled
+from ias.domain.messages import JsonObject
+from ias.domain.tools import Answer, Asks, CallContext, Origin, Result, StepInput
+from ias.errors import Code, ToolError, ToolTimeoutError
+from ias.gate import Gate
+from ias.logs import Logs
+from ias.registry import BaseTool
+from ias.runtime.failures import NotSentError, UnknownOutcomeError
+from ias.runtime.http_service import HttpService
+from ias.store.base import Lost, Store, Terms
+from ias.store.progress import Consume, Ended, GateCall, More, Next, Parked, RunRow, Send, Spawn, StepRow
+from ias.store.transactions.runs import consume_approval, finish_effect, resume_run, start_step
+
+
+class Toolbox(Protocol):
+    """Where the runner finds a tool in the version that a run began with."""
+
+    def find(self, name: str, sha256: str) -> BaseTool:
+        """Give the tool.
+
+        Raises:
+            ToolNotFoundError: If it, or that version of it, is gone.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Progress:
+    """What is known of a run while one worker advances it; `spent` are seconds of the call's own time."""
+
+    job: Job
+    tool: BaseTool
+    context: CallContext
+    args: JsonObject
+    spent: float
+
+
+class Runner:
+    """Advances runs; the only place that starts programs and carries out what tools ask for."""
+
+    def __init__(
+        self,
+        store: Store,
+        gate: Gate,
+        toolbox: Toolbox,
+        http: HttpService,
+        terms: Terms,
+        logs: Logs,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._gate = gate
+        self._toolbox = toolbox
+        self._http = http
+        self._terms = terms
+        self._logs = logs
+        self._clock = clock
+
+    async def advance(self, job: Job) -> Outcome:
+        """Take the run that owns the job as far as it goes.
+
+        Returns:
+            `RunEnded` with the result to store, or `Settled` where a transaction already parked, ended or lost it.
+        """
+        step = await self._store.run(resume_run(self._terms, job))
+        if not isinstance(step, GateCall | Consume | Send | Spawn):
+            return Settled()
+        try:
+            progress = await self._begin(job, step.run)
+            return await self._loop(progress, step)
+        except ToolError as error:
+            self._log_failure(error)
+            return RunEnded(result=Result(content=str(error), code=error.code))
+
+    async def _begin(self, job: Job, run: RunRow) -> Progress:
+        tool = self._toolbox.find(run.tool, run.tool_hash)
+        context = CallContext(
+            user_id=run.user_id, conversation_id=run.conversation_id, call_id=run.id, origin=Origin(run.origin)
+        )
+        return Progress(job=job, tool=tool, context=context, args=json.loads(run.args), spent=run.used_ms / 1000)
+
+    async def _loop(self, progress: Progress, step: Next) -> Outcome:
+        while True:
+            match step:
+                case GateCall():
+                    after = await self._gate_call(progress, step.run)
+                case Spawn():
+                    after = await self._spawn(progress, step.run, step.steps)
+                case Consume():
+                    after = await self._consume(progress, step.run, step.steps)
+                case Send():
+                    after = await self._send(progress, step.run, step.steps)
+                case Parked() | Ended() | Lost() | More():
+                    return Settled()
+            if isinstance(after, Result):
+                return RunEnded(result=after)
+            step = after
+
+    async def _gate_call(self, progress: Progress, run: RunRow) -> Next | Result:
+        judgement = await self._gate.judge_call(progress.tool.facts, progress.args, progress.context)
+        if judgement is None:
+            return Spawn(run=run, steps=())
+        return await self._store.run(
+            start_step(
+                self._terms,
+                progress.job,
+                run_id=run.id,
+                no=0,
+                judgement=judgement,
+                tool_state="",
+                is_attended=progress.context.origin.is_attended,
+                used_ms=round(progress.spent * 1000),
+                space=progress.tool.facts.group,
+            )
+        )
+
+    async def _spawn(self, progress: Progress, run: RunRow, steps: tuple[StepRow, ...]) -> Next | Result:
+        facts = progress.tool.facts
+        given = _step_input(run, steps, seconds=facts.timeout - progress.spent)
+        if given.step >= facts.max_steps:
+            raise ToolError(f"the tool was not done after {facts.max_steps} steps", code=Code.TOO_MANY_STEPS)
+        if given.seconds <= 0:
+            raise ToolTimeoutError(f"the call took longer than {facts.timeout:g} s")
+        began = self._clock()
+        message = await progress.tool.begin(progress.args, progress.context).step(given)
+        progress.spent += self._clock() - began
+        if isinstance(message, Result):
+            return message
+        return await self._start(progress, run, message, given)
+
+    async def _start(self, progress: Progress, run: RunRow, asks: Asks, given: StepInput) -> Next:
+        judgement = await self._gate.judge(asks.asks, progress.tool.facts, progress.context)
+        self._logs.msg.info("tool_asks", tag="tool", text=f"{progress.tool.name}: {judgement.verdict} {_summary(asks)}")
+        return await self._store.run(
+            start_step(
+                self._terms,
+                progress.job,
+                run_id=run.id,
+                no=given.step + 1,
+                judgement=judgement,
+                tool_state=json.dumps({"state": asks.state, "is_batch": asks.is_batch}),
+                is_attended=progress.context.origin.is_attended,
+                used_ms=round(progress.spent * 1000),
+                space=progress.tool.facts.group,
+            )
+        )
+
+    async def _consume(self, progress: Progress, run: RunRow, steps: tuple[StepRow, ...]) -> Next:
+        for step in steps:
+            self._gate.grant(step.kind, step.request, progress.tool.facts, granted_by="approval", safety=step.safety)
+        return await self._store.run(consume_approval(self._terms, progress.job, run_id=run.id, no=run.no))
+
+    async def _send(self, progress: Progress, run: RunRow, steps: tuple[StepRow, ...]) -> Next:
+        began = self._clock()
+        answers: list[Next] = []
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._carry_out(progress, run, step)) for step in steps]
+        answers.extend(task.result() for task in tasks)
+        progress.spent += self._clock() - began
+        return next((answer for answer in answers if not isinstance(answer, More)), More())
+
+    async def _carry_out(self, progress: Progress, run: RunRow, step: StepRow) -> Next:
+        outcome, response = "done", ""
+        try:
+            response = json.dumps(await self._effect(progress, step))
+        except (UnknownOutcomeError, TimeoutError) as error:
+            outcome, response = "unknown", json.dumps({"error": {"code": Code.OUTCOME_UNKNOWN, "message": str(error)}})
+            self._logs.error.error("outcome_unknown", tag=step.kind, text=str(error))
+        except NotSentError as error:
+            response = json.dumps({"error": {"code": error.code, "message": str(error)}})
+            self._logs.error.error("request_failed", tag=step.kind, code=error.code, text=str(error))
+        except ToolError as error:
+            response = json.dumps({"error": {"code": error.code, "message": str(error)}})
+        return await self._store.run(
+            finish_effect(
+                self._terms, progress.job, run_id=run.id, no=step.no, item=step.item, outcome=outcome, response=response
+            )
+        )
+
+    async def _effect(self, progress: Progress, step: StepRow) -> JsonObject:
+        grant = self._gate.grant(
+            step.kind,
+            step.request,
+            progress.tool.facts,
+            granted_by=step.granted_by or "",
+            safety=step.safety,
+            idem_key=step.idem_key,
+        )
+        if grant.kind is StepKind.HTTP:
+            return await self._http.send(grant)
+        async with asyncio.timeout(progress.tool.facts.timeout - progress.spent):
+            return {"value": await progress.tool.execute(json.loads(json.loads(grant.text)["args"]))}
+
+    def _log_failure(self, error: ToolError) -> None:
+        tag = error.code if error.code in TAGGED else "tool"
+        self._logs.error.error("call_failed", tag=TAGGED.get(error.code, tag), code=error.code, text=str(error))
+
+
+TAGGED = {Code.SPAWN_FAILED: "spawn", Code.TIMEOUT: "timeout", Code.DB_FAILED: "db", Code.HOST_NOT_ALLOWED: "http"}
+
+
+def _step_input(run: RunRow, steps: tuple[StepRow, ...], *, seconds: float) -> StepInput:
+    if not steps or steps[0].kind is StepKind.START:
+        return StepInput(seconds=seconds)
+    kept = json.loads(run.tool_state or "{}")
+    answers = tuple(Answer(kind=step.kind, body=json.loads(step.response or "{}")) for step in steps)
+    return StepInput(
+        step=run.no, answers=answers, state=kept.get("state"), is_batch=kept.get("is_batch", False), seconds=seconds
+    )
+
+
+def _summary(asks: Asks) -> str:
+    return "; ".join(ask.desc or type(ask).__name__ for ask in asks.asks)

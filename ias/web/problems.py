@@ -1,0 +1,86 @@
+"""Errors as RFC 9457 problem documents."""
+
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from ias.errors import AmbiguousIdError, DiskFullError, IasError, NotFoundError, StateError, TooDeepError, ToolError
+from ias.intake import UnfitMessageError
+
+MEDIA_TYPE = "application/problem+json"
+TITLES = {
+    400: "Bad request",
+    401: "Not authenticated",
+    403: "Forbidden",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Decided before",
+    413: "Too large",
+    421: "Misdirected request",
+    422: "Not usable",
+    429: "Too many messages wait",
+    500: "Internal error",
+    503: "Not available now",
+    507: "No space left",
+}
+
+
+def problem(status: int, detail: str, *, headers: dict[str, str] | None = None, **more: object) -> JSONResponse:
+    """Make a problem document.
+
+    Args:
+        status: The HTTP status.
+        detail: What is wrong and what to do, for a person.
+        headers: Further headers.
+        more: Further members of the document.
+    """
+    body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail, **more}
+    return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE, headers=headers)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let every error of the routes come out as a problem document."""
+    app.exception_handler(IasError)(_of_ias)
+    app.exception_handler(HTTPException)(_of_http)
+    app.exception_handler(RequestValidationError)(_of_validation)
+    app.exception_handler(Exception)(_of_bug)
+
+
+def _of_ias(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the framework's signature
+    for kinds, status in STATUSES:
+        if isinstance(error, kinds):
+            headers = {"Retry-After": str(error.retry_after)} if isinstance(error, TooDeepError) else None
+            return problem(status, str(error), headers=headers)
+    return problem(500, str(error))
+
+
+def _of_http(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the framework's signature
+    if not isinstance(error, HTTPException):
+        raise error
+    return problem(error.status_code, str(error.detail), headers=dict(error.headers or {}))
+
+
+def _of_validation(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the framework's signature
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+    return problem(422, "; ".join(faults))
+
+
+def _of_bug(request: Request, error: Exception) -> JSONResponse:
+    return problem(500, f"{request.method} {request.url.path} failed: {type(error).__name__}; see logs/error.log")
+
+
+STATUSES: tuple[tuple[type[IasError] | tuple[type[IasError], ...], int], ...] = (
+    (UnfitMessageError, 422),
+    (TooDeepError, 429),
+    (NotFoundError, 404),
+    (AmbiguousIdError, 409),
+    (DiskFullError, 507),
+    (StateError, 503),
+    (ToolError, 422),
+)
+Handler = Callable[[Request, Exception], JSONResponse]
