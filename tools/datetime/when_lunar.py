@@ -11,13 +11,10 @@ from when_call import Refusal
 FIRST_YEAR, LAST_YEAR = 1900, 2100  # where tables and computations of the calendar agree but for single days
 BEIJING = timezone(timedelta(hours=8), "Beijing")  # the calendar is computed for 120° east, without summer time
 MONTHS = "正二三四五六七八九十冬腊"
-ANIMALS_EN = dict(
-    zip(
-        "鼠牛虎兔龙蛇马羊猴鸡狗猪",
-        ["Rat", "Ox", "Tiger", "Rabbit", "Dragon", "Snake", "Horse", "Goat", "Monkey", "Rooster", "Dog", "Pig"],
-        strict=True,
-    )
-)
+ANIMALS_EN = {
+    "鼠": "Rat", "牛": "Ox", "虎": "Tiger", "兔": "Rabbit", "龙": "Dragon", "蛇": "Snake",
+    "马": "Horse", "羊": "Goat", "猴": "Monkey", "鸡": "Rooster", "狗": "Dog", "猪": "Pig",
+}  # fmt: skip
 TERMS_EN = {
     "小寒": "Minor Cold", "大寒": "Major Cold", "立春": "Start of Spring", "雨水": "Rain Water",
     "惊蛰": "Awakening of Insects", "春分": "Spring Equinox", "清明": "Pure Brightness", "谷雨": "Grain Rain",
