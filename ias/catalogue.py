@@ -22,7 +22,8 @@ INDEX_CHARS = 1500  # of the names in the meta-tool's description: about 500 tok
 NEAR = 3
 K1, B = 1.2, 0.75  # the usual BM25 parameters
 WEAK = 0.25  # hits below this part of the best one are noise
-COVERED = 0.3  # a best hit that speaks of less than this part of the query is no good hit
+SHORT = 3  # letters of the shortest Latin word that makes a hit a good one
+COVERED = 0.5  # part of a query's single characters, by rarity, that makes a hit without a pair a good one
 
 TERMS = re.compile(r"[a-z]+|[0-9]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 NAME = re.compile(r"[A-Za-z0-9_.:-]+")
@@ -112,16 +113,19 @@ class Catalogue:
             for number, weight in self._postings.get(term, ()):
                 scores[number] = scores.get(number, 0.0) + weight
         ranked = sorted(scores, key=lambda number: (-scores[number], number))
-        if ranked and self._coverage(terms, ranked[0]) < COVERED:
+        if ranked and not self._is_good(terms, ranked[0]):
             return named
         floor = scores[ranked[0]] * WEAK if ranked else 0.0
         return [*named, *(number for number in ranked if scores[number] >= floor and number not in named)]
 
-    def _coverage(self, terms: set[str], number: int) -> float:
-        """Give how much of what the query says, by rarity, a tool speaks of; pairs of characters say nothing new."""
+    def _is_good(self, terms: set[str], number: int) -> bool:
+        """Say whether a hit shares a word or a pair of characters with the query, or most of its single characters."""
+        shared = {term for term in terms if self._holds(term, number)}
+        if any(len(term) >= (SHORT if term.isascii() else 2) for term in shared):
+            return True
         single = {term for term in terms if len(term) == 1 or term.isascii()}
-        told = sum(self._rarity[term] for term in single if self._holds(term, number))
-        return told / (sum(self._rarity.get(term, self._unknown) for term in single) or 1.0)
+        told = sum(self._rarity[term] for term in shared & single)
+        return len(shared & single) > 1 and told >= COVERED * sum(self._rarity.get(term, self._unknown) for term in single)
 
     def _holds(self, term: str, number: int) -> bool:
         return any(holder == number for holder, _ in self._postings.get(term, ()))

@@ -76,6 +76,11 @@ LoopbackOrigin = Annotated[
 ]
 PrivateHost = Annotated[Text, BeforeValidator(lambda value: _private_host(value) if isinstance(value, str) else value)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Methods = Annotated[
+    tuple[Text, ...],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
 Level = Literal["never", "writes", "hosts", "all", "forbid"]
 
 
@@ -130,9 +135,7 @@ class RuleEntry(Section):
 
     verdict: Verdict
     tool: Text | None = None
-    method: Annotated[
-        tuple[Text, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
-    ] = ()
+    method: Methods = ()
     host: HostPattern | None = None
     path: Annotated[str, StringConstraints(pattern=r"^[/*]")] | None = None
     operation: Text | None = None

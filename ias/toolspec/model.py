@@ -14,6 +14,19 @@ Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,1
 Word = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
+KINDS = ["string", "integer", "number", "boolean", "array", "object"]
+ITEMS_SCHEMA = {
+    "anyOf": [
+        {"enum": KINDS},
+        {
+            "type": "object",
+            "properties": {"type": {"enum": KINDS}, "enum": {"type": "array"}},
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
 def _items(value: object) -> object:
     return {"type": value} if isinstance(value, str) else value
 
@@ -39,9 +52,7 @@ class Param(Section):
     items: Annotated[
         Items | None,
         BeforeValidator(_items),
-        WithJsonSchema(
-            {"anyOf": [{"enum": ["string", "integer", "number", "boolean", "object"]}, {"$ref": "#/$defs/Items"}]}
-        ),
+        WithJsonSchema(ITEMS_SCHEMA),
     ] = Field(default=None, description="What an array holds: a type, or {type, enum}.")
     minimum: float | None = Field(default=None, description="Least number.")
     maximum: float | None = Field(default=None, description="Greatest number.")
