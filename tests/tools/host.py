@@ -1,4 +1,4 @@
-"""Plays the host for a tool: drives it step by step against a table of answers, in this process or as real processes."""
+"""Plays the host for a tool: drives it against a table of answers, in this process or as one process a step."""
 
 import importlib
 import json
