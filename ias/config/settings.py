@@ -1,6 +1,6 @@
 """What config.yaml may say: every key, its type and its default."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from pydantic import (
     BeforeValidator,
@@ -53,6 +53,14 @@ def _private_host(value: str) -> str:
 
 
 Header = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")]
+
+
+def _methods(value: object) -> object:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
 Seconds = Annotated[
     float,
     BeforeValidator(seconds),
@@ -78,7 +86,7 @@ PrivateHost = Annotated[Text, BeforeValidator(lambda value: _private_host(value)
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Methods = Annotated[
     tuple[Text, ...],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    BeforeValidator(_methods),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 Level = Literal["never", "writes", "hosts", "all", "forbid"]
