@@ -1,5 +1,6 @@
 """What config.yaml may say: every key, its type and its default."""
 
+import ipaddress
 from typing import Annotated, Literal, cast
 
 from pydantic import (
@@ -21,8 +22,6 @@ from ias.domain.approvals import Verdict
 from ias.domain.tools import Permission
 from ias.domain.urls import check_host, parse_url
 
-LOOPBACK = ("127.", "localhost", "::1")
-
 
 def _secret(value: object) -> SecretRef:
     if not isinstance(value, str) or not value.strip():
@@ -39,20 +38,25 @@ def _origin(value: str) -> str:
 
 def _loopback_origin(value: str) -> str:
     origin = _origin(value)
-    if not parse_url(origin).host.startswith(LOOPBACK):
+    if not _is_loopback(parse_url(origin).host):
         raise ValueError(f"{value!r} must be on this machine, like http://127.0.0.1:8080")
     return origin
 
 
-def _private_host(value: str) -> str:
-    """Give `host` or `host:port` in one spelling; an IPv6 address with a port stands in brackets."""
-    url = parse_url(f"http://[{value}]" if value.count(":") > 1 and "]" not in value else f"http://{value}")
-    if url.path != "/" or url.query or "/" in value:
-        raise ValueError(f"{value!r} must be a host, or host:port")
-    return url.origin.removeprefix("http://")
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
-Header = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")]
+def _endpoint(value: str) -> str:
+    """Give `host:port` in one spelling; an IPv6 address stands in brackets."""
+    host, colon, port = value.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError(f"{value!r} must be host:port, like nas.local:8080 or [::1]:8080")
+    host = check_host(host.removeprefix("[").removesuffix("]"))
+    return f"[{host}]:{int(port)}" if ":" in host else f"{host}:{int(port)}"
 
 
 def _methods(value: object) -> object:
@@ -82,7 +86,7 @@ Origin = Annotated[Text, BeforeValidator(lambda value: _origin(value) if isinsta
 LoopbackOrigin = Annotated[
     Text, BeforeValidator(lambda value: _loopback_origin(value) if isinstance(value, str) else value)
 ]
-PrivateHost = Annotated[Text, BeforeValidator(lambda value: _private_host(value) if isinstance(value, str) else value)]
+Endpoint = Annotated[Text, BeforeValidator(lambda value: _endpoint(value) if isinstance(value, str) else value)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Methods = Annotated[
     tuple[Text, ...],
@@ -194,7 +198,7 @@ class SecretUse(Section):
 class Http(Section):
     """Requests on behalf of tools."""
 
-    allow_private: tuple[PrivateHost, ...] = ()
+    allow_private: tuple[Endpoint, ...] = ()
     max_response: Bytes = 2 * 1024**2
     timeout: Seconds = 20
     redirects: Annotated[int, Field(ge=0, le=20)] = 3
