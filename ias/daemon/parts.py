@@ -28,7 +28,7 @@ from ias.metatools import ModelTools
 from ias.permissions import PermissionChecker, PermissionConfig
 from ias.policy import Level
 from ias.providers.base import Provider
-from ias.providers.choose import LlmSettings, is_offline, open_provider
+from ias.providers.choose import LlmSettings, is_offline, open_client, open_provider
 from ias.registry import ToolRegistry
 from ias.runtime.http_service import HttpService, HttpSettings
 from ias.runtime.process import Processes
@@ -122,7 +122,7 @@ async def build(config: Config) -> Parts:
         room=room,
     )
     gate = Gate(gate_settings(config), checker, store)
-    client = None if is_offline(llm_settings(config), config.env) else _http_client()
+    client = None if is_offline(llm_settings(config), config.env) else open_client()
     http = HttpService(http_settings(config), secrets)
     runner = Runner(store, gate, toolbox, http, terms, logs)
     provider = open_provider(llm_settings(config), env=config.env, client=client, tap=partial(_tap, logs))
@@ -233,12 +233,6 @@ def cycle_config(config: Config, provider: Provider) -> CycleConfig:
 
 def _channels() -> Mapping[str, Channel]:
     return {name: StreamChannel(name) for name in CHANNELS}
-
-
-def _http_client() -> "httpx.AsyncClient":
-    import httpx  # noqa: PLC0415 - costs the offline start 60 ms
-
-    return httpx.AsyncClient(trust_env=False, limits=httpx.Limits(max_connections=24))
 
 
 def _new_token() -> str:

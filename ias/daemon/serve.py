@@ -186,15 +186,15 @@ def _announce(parts: Parts, recovered: Recovered, place: str, seconds: float) ->
 def recovery_lines(found: Recovered) -> list[str]:
     """Say what a start found, in one line a kind; nothing where there was nothing."""
     kinds = (
-        (found.leases, "jobs were at work and will be taken again"),
-        (found.steps_repeat, "requests were out and will be sent again (safe to repeat)"),
-        (found.steps_once, "requests were out and may have happened: reported as outcome_unknown, not sent again"),
-        (found.deliveries_repeat, "deliveries were out and will be sent again (duplicates are removed)"),
-        (found.deliveries_once, "deliveries were out and may have arrived"),
-        (found.approvals_pending, "approvals wait: see ias approvals list"),
-        (found.approvals_approved, "approvals were given and not used yet"),
+        (found.leases, "jobs cut off, taken again"),
+        (found.steps_repeat, "requests cut off, safe to send again"),
+        (found.steps_once, "requests cut off, not sent again, told as outcome_unknown"),
+        (found.deliveries_repeat, "deliveries cut off, sent again (duplicates are removed)"),
+        (found.deliveries_once, "deliveries cut off, they may have arrived"),
+        (found.approvals_pending, "approvals waiting for you (ias approvals list)"),
+        (found.approvals_approved, "approvals given and not used yet"),
         (found.approvals_expired, "approvals expired meanwhile"),
-        (found.turns_queued, "messages are queued"),
-        (found.dead_letters, "dead letters: see ias queue dead"),
+        (found.turns_queued, "messages queued"),
+        (found.dead_letters, "dead letters (ias queue dead)"),
     )
-    return [f"recovered: {count} {text}" for count, text in kinds if count]
+    return [f"recovered: {text}: {count}" for count, text in kinds if count]
