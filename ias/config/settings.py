@@ -65,6 +65,7 @@ def _methods(value: object) -> object:
     return tuple(cast("list[object]", value)) if isinstance(value, list) else value
 
 
+Header = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")]
 Seconds = Annotated[
     float,
     BeforeValidator(seconds),
