@@ -79,9 +79,9 @@ def check_schema(connection: sqlite3.Connection, migrations: tuple[Migration, ..
 
 
 def _missing(connection: sqlite3.Connection, wanted: tuple[Migration, ...]) -> tuple[Migration, ...]:
-    connection.execute(RECORD)
     applied = _applied(connection)
     _refuse_unknown(applied, wanted)
+    connection.execute(RECORD)
     return tuple(migration for migration in wanted if migration.no not in applied)
 
 
@@ -95,8 +95,6 @@ def _applied(connection: sqlite3.Connection) -> dict[int, str]:
             )
         return {}
     rows = connection.execute("SELECT no, digest FROM migration").fetchall()
-    if not rows and len(names) > 1:
-        raise SchemaError(FOREIGN.format(names=sorted(names)))
     return {row["no"]: row["digest"] for row in rows}
 
 
@@ -125,10 +123,11 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
 
 def _split(script: str) -> list[str]:
     """Split a script into its statements; `executescript` would commit the open transaction."""
-    statements, part = [""], ""
-    for line in script.splitlines(keepends=True):
-        part += line
-        if sqlite3.complete_statement(part):
+    statements: list[str] = []
+    part = ""
+    for piece in script.split(";"):
+        part += piece + ";"
+        if sqlite3.complete_statement(part):  # else the semicolon stood in a text or a remark
             statements.append(part)
             part = ""
-    return [statement for statement in [*statements, part] if statement.strip()]
+    return [statement for statement in statements if statement.strip(" \n;")]
