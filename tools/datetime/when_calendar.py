@@ -6,7 +6,7 @@ from datetime import date
 from when_call import Call, Message, Refusal, result
 from when_festivals import find_festival
 from when_holidays import Holiday, Status, arrangement, known_years, next_holiday, status_of
-from when_lunar import FIRST_YEAR, LAST_YEAR, MONTHS, TERMS_EN, Term, lunar_of, solar_of, terms_after, terms_of
+from when_lunar import FIRST_YEAR, LAST_YEAR, TERMS_EN, Term, lunar_of, solar_of, terms_after, terms_of
 from when_now import instant_of, lunar_facts, lunar_text, status_text, term_facts
 from when_numerals import NUMERAL, number_of
 from when_text import day_text, short_day, weekday
@@ -29,7 +29,7 @@ def tell_lunar(call: Call) -> Message:
         text = written
     day = _from_lunar(call, text, zone) if text else _day(call, zone)
     lunar = lunar_of(day)
-    facts: Message = {"date": day.isoformat(), "weekday": weekday(day, call.lang), "lunar": lunar_facts(lunar)}
+    facts: Message = {"date": day.isoformat(), "weekday": weekday(day, "en"), "lunar": lunar_facts(lunar)}
     names = call.say(f"，{lunar.month_name}月{lunar.day_name}日", "")
     if text:
         content = f"{lunar_text(call, lunar)} = {day_text(day, call.lang)}"
@@ -72,7 +72,7 @@ def tell_holidays(call: Call) -> Message:
     coming = next_holiday(day)
     facts: Message = {
         "date": day.isoformat(),
-        "weekday": weekday(day, call.lang),
+        "weekday": weekday(day, "en"),
         "status": status,
         "is_workday": None if status is Status.UNKNOWN else status in (Status.WORKDAY, Status.MAKEUP),
         "holiday": _holiday_facts(holiday) if holiday else None,

@@ -12,7 +12,7 @@ from when_lunar import TERMS_EN, month_days, solar_of, terms_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Festival:
-    """A festival; `day_in` returns its day in the year `year`, a lunar festival's in the lunar year that begins in it."""
+    """A festival; `day_in` returns its day in a year, a lunar festival's in the lunar year that begins in it."""
 
     zh: str
     en: str
@@ -23,6 +23,11 @@ class Festival:
         """Return the first day of the festival on or after a day."""
         years = range(day.year - 1, day.year + 2)  # the last days of a lunar year lie in the next common one
         return min(found for found in map(self.day_in, years) if found >= day)
+
+    def within(self, year: int) -> date:
+        """Return the day of the festival that lies in a year of the common calendar, the later one of two."""
+        this = self.day_in(year)
+        return this if this.year == year else self.day_in(year - 1)
 
 
 def find_festival(name: str) -> Festival:

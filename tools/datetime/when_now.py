@@ -1,6 +1,6 @@
 """The present in a place, and times carried from one zone to another."""
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime, time
 
 from when_call import Call, Message, result
 from when_holidays import Status, next_holiday, status_of
@@ -24,7 +24,7 @@ def tell_now(call: Call) -> Message:
     week = here.isocalendar()
     facts: Message = {
         **moment_facts(here, zone),
-        "weekday": weekday(here.date(), call.lang),
+        "weekday": weekday(here.date(), "en"),
         "iso_week": f"{week.year}-W{week.week:02}",
         "day_of_year": here.timetuple().tm_yday,
     }
@@ -54,7 +54,7 @@ def convert(call: Call) -> Message:
     start = source or default_zone()
     text = call.text("date")
     here = call.now.astimezone(start.rules)
-    when = read_when(text, here) if text else When(day=here.date(), at=here.time(), instant=call.now)
+    when = read_when(text, here) if text else When(day=here.date(), at=here.time(), instant=here)
     moment, notes = instant_of(call, when, start)
     aim = target or (start if when.instant else default_zone())
     there = moment.astimezone(aim.rules)
@@ -78,8 +78,7 @@ def instant_of(call: Call, when: When, zone: Zone) -> tuple[datetime, list[str]]
     """Return the instant of what was written, midnight for a whole day, and notes about changes of the clock."""
     if when.instant is not None:
         return when.instant, []
-    wall = datetime.combine(when.day, when.at) if when.at else datetime(when.day.year, when.day.month, when.day.day)
-    placed = place(wall, zone)
+    placed = place(datetime.combine(when.day, when.at or time()), zone)
     note = call.say(placed.zh, placed.en)
     return placed.moment, [note] if note else []
 
@@ -127,8 +126,8 @@ def status_text(call: Call, day: date) -> str:
     status, holiday = status_of(day)
     if status is Status.UNKNOWN:
         return call.say(
-            f"是否上班未知：国务院关于 {day.year} 年放假的通知不在本版本中",
-            f"unknown: the State Council's notice for {day.year} is not in this version",
+            f"是否上班未知（国务院关于 {day.year} 年放假的通知不在本版本中）",
+            f"not known whether it is worked (the State Council's notice for {day.year} is not in this version)",
         )
     zh, en = STATUS_TEXT[status]
     if holiday:
@@ -161,7 +160,7 @@ def _given(call: Call, when: When, moment: datetime, zone: Zone) -> str:
     """Write back what was given, so that a misread date is seen."""
     if when.is_stamp:
         return call.say("时间戳 ", "Timestamp ") + call.text("date").lstrip("@")
-    shown = moment if when.instant is not None and when.instant.tzinfo is not UTC else moment.astimezone(zone.rules)
+    shown = when.instant or moment.astimezone(zone.rules)
     name = zone.label if shown.utcoffset() == moment.astimezone(zone.rules).utcoffset() else offset_text(shown)
     return call.say(
         f"{name} {day_text(shown.date(), 'zh')} {clock_text(shown)}（{offset_text(shown)}）",

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -17,9 +18,20 @@ RELATIVE = {
     "yesterday": -1, "today": 0, "tonight": 0, "now": 0, "tomorrow": 1,
     "day before yesterday": -2, "day after tomorrow": 2,
 }  # fmt: skip
-EVENING = {"今晚": "今天晚上", "明晚": "明天晚上", "今早": "今天早上", "明早": "明天早上"}
-AFTERNOON = ("下午", "晚上", "傍晚", "晚", "pm", "p.m.")
-MORNING = ("上午", "早上", "凌晨", "早", "am", "a.m.", "中午")
+AGO = re.compile(r"(in )?(\d{1,5}) ?个?(天|周|星期|days?|weeks?) ?(?:之|以)?(后|前|ago|later|(?<=\w))")
+MONTH_END = ("月底", "月末", "本月底", "这个月底", "end of the month", "end of this month")
+YEAR_END = ("年底", "年末", "今年底", "今年年底", "end of the year", "end of this year")
+SAME = {
+    "周末": "周六",
+    "weekend": "saturday",
+    "今晚": "今天晚上",
+    "明晚": "明天晚上",
+    "今早": "今天早上",
+    "明早": "明天早上",
+}
+AFTERNOON = ("下午", "晚上", "傍晚", "晚", "pm")
+MORNING = ("上午", "早上", "凌晨", "早", "am")
+NIGHT = ("晚上", "晚")
 STAMP = re.compile(r"@?(-?\d{9,14}(?:\.\d{1,6})?)|@(-?\d{1,8})")
 STAMP_MS = 10**11  # from here on (year 5138 in seconds, 1973 in milliseconds) a timestamp counts milliseconds
 ISO_TIME = re.compile(r"\d{4}-?\d{2}-?\d{2}[T ]\d{2}.*", re.IGNORECASE)
@@ -62,7 +74,7 @@ def read_when(text: str, now: datetime) -> When:
         Refusal: It is none of these, or there is no such day; it says what to write.
     """
     plain = with_digits(unicodedata.normalize("NFKC", text).strip().casefold())
-    for short, long in EVENING.items():
+    for short, long in SAME.items():
         plain = plain.replace(short, long)
     try:
         when = _stamp(plain, now) or _iso(plain) or _spoken(plain, now)
@@ -106,29 +118,29 @@ def _iso(text: str) -> When | None:
 
 def _spoken(text: str, now: datetime) -> When | None:
     """Read a date and a time of day in any order; what is left over must be nothing."""
-    at, rest = _clock(text)
+    at, nights, rest = _clock(text)
     rest = re.sub(r"^(?:on|at)\b|[,，]|\bat\b|的|^在", " ", rest).strip()
     if not rest:
-        return None if at is None else When(day=now.date(), at=at, is_clock=True)
+        return None if at is None else When(day=now.date() + nights, at=at, is_clock=True)
     if at is None and rest in ("现在", "now"):
         return When(day=now.date(), at=now.time(), instant=now)
     for reader in READERS:
         found = reader(rest, now.date())
         if found:
             day, is_yearless = found
-            return When(day=day, at=at, is_yearless=is_yearless)
+            return When(day=day + nights, at=at, is_yearless=is_yearless)
     return None
 
 
-def _clock(text: str) -> tuple[time | None, str]:
-    """Take a time of day out of a text; returns it and what is left."""
+def _clock(text: str) -> tuple[time | None, timedelta, str]:
+    """Take a time of day out of a text; returns it, the day to add for 24:00, and what is left."""
     word = NOON.search(text)
     if word:
         hour = 12 if word[0] in ("noon", "正午") else 0
-        return time(hour), text.replace(word[0], " ")
+        return time(hour), timedelta(), text.replace(word[0], " ")
     match = CLOCK.search(text)
     if match is None:
-        return None, text
+        return None, timedelta(), text
     hour = int(match["hour"] or match["hour_zh"] or match["hour_en"])
     minute = int(match["minute"] or match["minute_zh"] or 0)
     if match["half_hour"]:
@@ -136,18 +148,19 @@ def _clock(text: str) -> tuple[time | None, str]:
     elif match["quarter"]:
         minute = 15 if match["quarter"] in "一1" else 45
     half = (match["half"] or match["half_en"] or "").replace(".", "")
-    if half in AFTERNOON and hour < 12:
-        hour += 12
-    elif half in MORNING and (hour == 12) == (half != "中午"):
-        hour = _morning(hour, half)
-    return time(hour, minute, int(match["second"] or 0)), text[: match.start()] + " " + text[match.end() :]
+    hour = _of_day(hour, half)
+    nights = timedelta(days=hour == 24 and minute == 0)
+    at = time(0 if nights else hour, minute, int(match["second"] or 0))
+    return at, nights, text[: match.start()] + " " + text[match.end() :]
 
 
-def _morning(hour: int, half: str) -> int:
-    """Read 12 in the morning as midnight, and 1 or 2 at noon (中午1点) as the afternoon."""
-    if half == "中午":
-        return hour + 12 if hour < 3 else hour
-    return 0
+def _of_day(hour: int, half: str) -> int:
+    """Return the hour of the day; 12 in the night (晚上12点) is 24, 12 in the morning 0, 1 at noon (中午1点) 13."""
+    if half in NIGHT and hour == 12:
+        return 24
+    if half in AFTERNOON and hour < 12 or half == "中午" and hour < 3:
+        return hour + 12
+    return 0 if half in MORNING and hour == 12 else hour
 
 
 def _whole(text: str, _today: date) -> tuple[date, bool] | None:
@@ -192,7 +205,15 @@ def _month_name(text: str, today: date) -> tuple[date, bool] | None:
 
 def _relative(text: str, today: date) -> tuple[date, bool] | None:
     shift = RELATIVE.get(text.removeprefix("the "))
-    return None if shift is None else (today + timedelta(days=shift), False)
+    match = AGO.fullmatch(text)
+    if match:
+        days = int(match[2]) * (7 if match[3] in ("周", "星期", "week", "weeks") else 1)
+        shift = -days if match[4] in ("前", "ago") else days
+    if shift is not None:
+        return today + timedelta(days=shift), False
+    if text in MONTH_END:
+        return today.replace(day=monthrange(today.year, today.month)[1]), False
+    return (date(today.year, 12, 31), False) if text in YEAR_END else None
 
 
 def _weekday(text: str, today: date) -> tuple[date, bool] | None:

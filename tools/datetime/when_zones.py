@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from when_call import Call, Refusal
+from when_call import CJK, Call, Refusal
 from when_numerals import number_of
 from when_text import clock_text, offset_text
 
@@ -85,7 +85,7 @@ def find_zone(text: str) -> Zone:
     rules = _iana(key) if key else None
     if key is None or rules is None:
         raise _unknown(text, word, cities)
-    return Zone(rules=rules, label=text if key != text else key, key=key)
+    return Zone(rules=rules, label=key if key.casefold() == text.casefold() else text, key=key)
 
 
 def place(wall: datetime, zone: Zone) -> Placed:
@@ -178,9 +178,10 @@ def _unclear(text: str, choices: list[str]) -> Refusal:
 
 def _unknown(text: str, word: str, cities: dict[str, str]) -> Refusal:
     names = {name.rsplit("/", 1)[-1].replace("_", " ").casefold(): name for name in sorted(available_timezones())}
-    names |= {name: key for name, key in cities.items() if name not in names}
+    names |= {name: name if CJK.search(name) else key for name, key in cities.items() if name not in names}
     last = word.rsplit("/", 1)[-1]
-    near = list(dict.fromkeys(names[name] for name in difflib.get_close_matches(last, names, n=3, cutoff=0.6)))
+    cutoff = 0.5 if CJK.search(last) else 0.7  # one wrong sign of two, a wrong letter or two of a word
+    near = list(dict.fromkeys(names[name] for name in difflib.get_close_matches(last, names, n=3, cutoff=cutoff)))
     zh = f"相近的有：{'、'.join(near)}。" if near else ""
     en = f"Near names: {', '.join(near)}. " if near else ""
     return Refusal(
