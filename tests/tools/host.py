@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
@@ -160,7 +160,7 @@ def _find(table: Sequence[tuple[Matcher, Message]], request: Message) -> Message
         if callable(matcher) and matcher(request):
             return found
         if not callable(matcher) and request["type"] == "http":
-            method, host, path = cast("Key", matcher)
+            method, host, path = matcher
             parts = urlsplit(request["url"])
             if (request["method"], parts.hostname, parts.path) == (method, host, path):
                 return found
@@ -168,7 +168,7 @@ def _find(table: Sequence[tuple[Matcher, Message]], request: Message) -> Message
 
 
 @contextmanager
-def _standing_in(program: Path, command: str | None, env: Mapping[str, str]) -> Iterator[None]:
+def _standing_in(program: Path, command: str | None, env: Mapping[str, str]) -> Generator[None]:
     """Give `main` the import path, arguments and variables that its process would have."""
     arguments, path, variables = sys.argv, list(sys.path), dict(os.environ)
     sys.argv = [str(program), *([command] if command else [])]
