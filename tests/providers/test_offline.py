@@ -62,6 +62,17 @@ async def drive(
 
 
 QUESTIONS: list[tuple[str, str, JsonObject]] = [
+    ("北京现在天气怎么样", "weather_now", {"location": "北京"}),
+    ("现在北京的天气怎么样？", "weather_now", {"location": "北京"}),
+    ("南京空气质量怎么样", "weather_now", {"location": "南京"}),
+    ("weather in Berlin", "weather_now", {"location": "Berlin"}),
+    ("What's the weather like in New York?", "weather_now", {"location": "New York"}),
+    ("How is the weather in Tokyo right now", "weather_now", {"location": "Tokyo"}),
+    ("成都明天会下雨吗", "weather_daily", {"location": "成都", "days": 2}),
+    ("广州未来五天天气", "weather_daily", {"location": "广州", "days": 5}),
+    ("What will the weather be in Madrid over the next 3 days", "weather_daily", {"location": "Madrid", "days": 3}),
+    ("重庆接下来6小时天气怎么样", "weather_hourly", {"location": "重庆", "hours": 6}),
+    ("When will it rain in Oslo tonight", "weather_hourly", {"location": "Oslo", "hours": 12}),
     ("从清华大学到颐和园怎么走", "amap_route", {"origin": "清华大学", "destination": "颐和园"}),
     ("请问从清华大学坐地铁到西单多久", "amap_route", {"origin": "清华大学", "destination": "西单", "mode": "transit"}),
     (

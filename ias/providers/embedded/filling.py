@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from ias.domain.messages import JsonObject, JsonValue
+from ias.providers.embedded.amounts import amount, around_spans
 from ias.providers.embedded.choices import choose, words_for
 from ias.providers.embedded.hits import Hit, Parameter
 from ias.providers.embedded.remainder import EDGE_MARKS, is_empty, strip_words, trim
@@ -12,11 +13,13 @@ from ias.providers.embedded.tokens import Kind, Token, is_chinese, number_of, to
 from ias.providers.embedded.vocabulary import overlap
 
 CLOSE = 0.75
-"""Recall from which the example's closed-set values are taken over: its words are nearly all there."""
+"""Recall from which values that the example does not name are taken over: its words are nearly all there."""
 OF_KIND = {Kind.ADDRESS: ("url", "uri", "link", "address"), Kind.PAIR: ("location", "coordinates", "origin")}
 """Parameter names that take an address or coordinates."""
 DATE_NAMES = re.compile(r"date|day|start|end|from|to|when|time")
 LANGUAGE = "lang"
+NAMED = re.compile(r"\S+ \S.* (?:in|near|at|for|of|about) (.+)")
+"""Where no example helps, an English value stands behind the last preposition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +45,15 @@ def fill(hit: Hit, text: str, template: Template | None, fitted: Fit | None) -> 
     if template is not None and fitted is not None:
         _from_slots(hit, text, tokens, fitted, args, used)
         if fitted.recall >= CLOSE:
-            args.update(constants(template, hit.parameters))
+            args.update({**constants(template, hit.parameters), **args})
     for parameter in hit.parameters:
         chosen = choose(parameter, text)
         if parameter.name == LANGUAGE and set(parameter.choices) >= {"zh", "en"}:
             args[LANGUAGE] = "zh" if is_chinese(text) else "en"
         elif chosen is not None:
             args[parameter.name] = chosen
+        elif (number := amount(parameter, text)) is not None:
+            args[parameter.name] = number
     _from_kinds(hit, tokens, text, args, used)
     _from_remainder(hit, tokens, text, template, fitted, args, used)
     missing = tuple(parameter for parameter in hit.parameters if parameter.is_required and parameter.name not in args)
@@ -73,13 +78,13 @@ def _from_slots(hit: Hit, text: str, tokens: tuple[Token, ...], fitted: Fit, arg
         if parameter is None:
             continue
         piece = text[tokens[start].start : tokens[end - 1].end]
-        value = _slot_value(parameter, piece, words_for(hit.parameters))
+        value = _slot_value(parameter, piece, hit)
         if value is not None:
             args[name] = value
             used.update(range(start, end))
 
 
-def _slot_value(parameter: Parameter, piece: str, words: tuple[str, ...]) -> JsonValue:
+def _slot_value(parameter: Parameter, piece: str, hit: Hit) -> JsonValue:
     if parameter.type in ("integer", "number"):
         number = number_of(piece)
         return None if number is None else _numeric(parameter, number)
@@ -87,8 +92,8 @@ def _slot_value(parameter: Parameter, piece: str, words: tuple[str, ...]) -> Jso
         return None
     value = unquote(piece)
     if value == piece.strip():
-        value = trim(piece)
-        value = trim(strip_words(value, words)) or value
+        value = _without_spans(trim(piece), hit)
+        value = trim(strip_words(value, words_for(hit.parameters))) or value
     if parameter.pattern and not _matches(parameter.pattern, value):
         return None
     return value
@@ -149,11 +154,23 @@ def _from_remainder(
         return
     piece = text[tokens[start].start : tokens[end - 1].end].strip(EDGE_MARKS)
     parameter = open_texts[0]
-    value = trim(piece)
+    value = _without_spans(trim(piece), hit)
+    named = NAMED.fullmatch(value)
+    if named is not None and template is None:
+        value = trim(named[1])
     if overlap(hit, tokenize(value), with_examples=False) == 1:
         return
     if not is_empty(piece) and not (parameter.pattern and not _matches(parameter.pattern, value)):
         args[parameter.name] = value
+
+
+def _without_spans(value: str, hit: Hit) -> str:
+    """Take spans of time out of a value, and what they part from it that is the tool's own word."""
+    parts = around_spans(value)
+    if len(parts) < 2:
+        return trim(parts[0]) if parts else value
+    kept = [part for part in map(trim, parts) if overlap(hit, tokenize(part), with_examples=False) < 1]
+    return " ".join(kept) or value
 
 
 def _numeric(parameter: Parameter, number: float) -> JsonValue:

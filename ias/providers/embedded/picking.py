@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ias.providers.embedded.amounts import SPAN, amount
 from ias.providers.embedded.filling import takes
 from ias.providers.embedded.hits import Hit
 from ias.providers.embedded.remainder import trim
@@ -15,6 +16,8 @@ RANK_BONUS = (0.10, 0.05, 0.02)
 """What the catalogue's order adds."""
 VALUE_BONUS = 0.45
 """What an address or coordinates add for a tool that takes them, and take from one that does not."""
+CERTAIN = 1.0
+"""Score from which a tool is taken though another one counts in the unit of the sentence's span of time."""
 NEAR = 0.28
 """Share of the sentence that a tool's own words must cover where no example fits."""
 
@@ -34,12 +37,20 @@ def pick(hits: tuple[Hit, ...], text: str) -> Pick | None:
     sentence = tokenize(text)
     picks = [_best(hit, sentence, rank) for rank, hit in enumerate(hits)]
     best = max(picks, key=lambda candidate: candidate.score, default=None)
+    counting = [candidate for candidate in picks if SPAN.search(text) and _counts(candidate.hit, text)]
+    if counting and best is not None and best.score < CERTAIN:
+        return max(counting, key=lambda candidate: candidate.score)
     if best is not None and best.score >= GOOD:
         return best
     for candidate in picks:
         if overlap(candidate.hit, tokenize(trim(text))) >= NEAR:
             return candidate
     return None
+
+
+def _counts(hit: Hit, text: str) -> bool:
+    """Say whether a tool takes the sentence's span: hours for one, days for another."""
+    return any(amount(parameter, text) is not None for parameter in hit.parameters)
 
 
 def _best(hit: Hit, sentence: tuple[Token, ...], rank: int) -> Pick:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ias.domain.messages import JsonObject
 from ias.providers.embedded.hits import Example, Hit, Parameter
 from ias.providers.embedded.tokens import CONNECTORS, Token, number_of, number_words, tokenize
 
@@ -198,7 +199,7 @@ def _trace(
     return frozenset(matched), spans
 
 
-def constants(template: Template, parameters: tuple[Parameter, ...]) -> dict[str, str]:
-    """Give the example's closed-set values, which its words stand for without naming them."""
-    closed = {parameter.name for parameter in parameters if parameter.choices}
-    return {name: str(value) for name, value in template.example.params.items() if name in closed}
+def constants(template: Template, parameters: tuple[Parameter, ...]) -> JsonObject:
+    """Give the example's values that its words stand for without naming them: of closed sets, numbers and switches."""
+    closed = {p.name for p in parameters if p.choices or p.type in ("integer", "number", "boolean")}
+    return {name: value for name, value in template.example.params.items() if name in closed - template.slots}
