@@ -23,8 +23,8 @@ def list_of(value: object) -> list[Any]:
 
 
 def objects_of(value: object) -> list[Json]:
-    """Return the JSON objects of a list; anything else in it is left out."""
-    return [object_of(item) for item in list_of(value) if isinstance(item, dict)]
+    """Return the JSON objects of a list that are not empty; anything else in it is left out."""
+    return [found for item in list_of(value) if (found := object_of(item))]
 
 
 def text_of(value: object, *, limit: int = 4000) -> str:
@@ -56,8 +56,8 @@ def metric(field: object, unit: object = "") -> float | None:
         field: A number, or an object with `value` and `unit`.
         unit: The unit of a plain number; an unknown or empty one stands for the metric one.
     """
-    if isinstance(field, dict):
-        measured = object_of(cast("object", field))
+    measured = object_of(field)
+    if measured:
         field, unit = measured.get("value"), measured.get("unit")
     number = number_of(field)
     if number is None:

@@ -22,6 +22,7 @@ SHOW: dict[str, Callable[[Call, str, Json], list[str]]] = {
     "daily": show_daily,
     "hourly": show_hourly,
 }
+SOURCE_NAMES = {"v1": "qweather_v1", "v7": "qweather_v7", "om": "open_meteo"}
 NO_RESPONSE: Json = {}
 NAMES = {"air": ("空气质量", "air quality"), "alerts": ("灾害预警", "weather alerts")}
 
@@ -227,7 +228,8 @@ def _finish(call: Call, command: str, progress: Progress) -> Json:
     lines += [call.say(f"注：{note}。", f"Note: {note}.") for note in notes]
     lines.append(show_sources(call, progress.sources, progress.got))
     facts: Json = {"place": progress.place.facts() if progress.place else {}, **_facts(command, progress)}
-    return result("\n".join(lines), {**facts, "sources": progress.sources, "notes": notes})
+    sources = {part: SOURCE_NAMES.get(text_of(stage), "") for part, stage in progress.sources.items()}
+    return result("\n".join(lines), {**facts, "sources": sources, "notes": notes})
 
 
 def _facts(command: str, progress: Progress) -> Json:

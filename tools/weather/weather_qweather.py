@@ -3,15 +3,12 @@
 Source: dev.qweather.com, docs of 2026-07.
 """
 
-from typing import cast
-
 from weather_failure import QWEATHER, checked_qweather, without
 from weather_fields import (
     Json,
     degrees_of,
     filled,
     line_of,
-    list_of,
     metric,
     number_of,
     object_of,
@@ -192,26 +189,21 @@ def _air(call: Call, body: Json) -> Json:
 
 def _alerts(body: Json) -> Json:
     metadata = object_of(body.get("metadata"))
-    rows = [
-        alert(
-            {
-                **one,
-                "type": object_of(one.get("eventType")).get("name"),
-                "color": object_of(one.get("color")).get("code"),
-                "sender": one.get("senderName"),
-                "issued": one.get("issuedTime"),
-                "expires": one.get("expireTime"),
-                "text": one.get("description"),
-            }
-        )
-        for one in objects_of(body.get("alerts"))
-        if text_of(object_of(one.get("messageType")).get("code")) != "cancel"
-    ]
-    credits_ = [line_of(cast("object", one)) for one in list_of(metadata.get("attributions"))]
-    return alerts(
-        body.get("alerts"),
-        is_none=metadata.get("zeroResult") is True,
-        attributions=list(filter(None, credits_)),
-        rows=rows,
-        service=QWEATHER,
+    is_none = metadata.get("zeroResult") is True
+    return alerts(body.get("alerts"), _alert, is_none=is_none, credit=metadata.get("attributions"))
+
+
+def _alert(one: Json) -> Json | None:
+    if text_of(object_of(one.get("messageType")).get("code")) == "cancel":
+        return None
+    return alert(
+        {
+            **one,
+            "type": object_of(one.get("eventType")).get("name"),
+            "color": object_of(one.get("color")).get("code"),
+            "sender": one.get("senderName"),
+            "issued": one.get("issuedTime"),
+            "expires": one.get("expireTime"),
+            "text": one.get("description"),
+        }
     )

@@ -4,7 +4,7 @@ Source: dev.qweather.com, docs of 2026-07; `code` is "200" on success.
 """
 
 from weather_failure import QWEATHER, checked_qweather, without
-from weather_fields import Json, degrees_of, filled, line_of, list_of, metric, object_of, objects_of, text_of, whole_of
+from weather_fields import Json, degrees_of, filled, line_of, metric, object_of, objects_of, text_of, whole_of
 from weather_place import Place
 from weather_qweather import DESCS, request
 from weather_records import MAX_DAYS, MAX_HOURS, alert, alerts, clock, record, some
@@ -13,7 +13,6 @@ from weather_terms import level_name
 
 PATHS = {"now": "/v7/weather/now", "air": "/v7/air/now", "alerts": "/v7/warning/now"}
 SPANS = {"days": (3, 7, MAX_DAYS), "hours": (24, MAX_HOURS)}
-CANCELLED = "cancel"
 
 
 def ask(call: Call, place: Place, part: str) -> Json:
@@ -38,7 +37,8 @@ def read(call: Call, part: str, response: Json) -> Json:
     body = checked_qweather(response)
     match part:
         case "now":
-            now = record(_conditions(object_of(body.get("now"))))
+            seen = object_of(body.get("now"))
+            now = record({"at": clock(seen.get("obsTime")), **_conditions(seen)})
             if not now:
                 raise without(QWEATHER, "天气", "weather")
             return now
@@ -110,21 +110,20 @@ def _air(call: Call, now: Json) -> Json:
 
 
 def _alerts(body: Json) -> Json:
-    rows = [
-        alert(
-            {
-                **one,
-                "headline": one.get("title"),
-                "type": one.get("typeName"),
-                "color": one.get("severityColor"),
-                "issued": one.get("pubTime"),
-                "expires": one.get("endTime"),
-            }
-        )
-        for one in objects_of(body.get("warning"))
-        if text_of(one.get("status")) != CANCELLED
-    ]
-    sources = [line_of(source) for source in list_of(object_of(body.get("refer")).get("sources"))]
-    return alerts(
-        body.get("warning"), is_none=False, attributions=list(filter(None, sources)), rows=rows, service=QWEATHER
+    credit = object_of(body.get("refer")).get("sources")
+    return alerts(body.get("warning"), _alert, is_none=False, credit=credit)
+
+
+def _alert(one: Json) -> Json | None:
+    if text_of(one.get("status")) == "cancel":
+        return None
+    return alert(
+        {
+            **one,
+            "headline": one.get("title"),
+            "type": one.get("typeName"),
+            "color": one.get("severityColor"),
+            "issued": one.get("pubTime"),
+            "expires": one.get("endTime"),
+        }
     )

@@ -1,10 +1,10 @@
 """What the readers of both services have in common: records in metric units, under the same names."""
 
 import re
-from typing import cast
+from collections.abc import Callable
 
-from weather_failure import without
-from weather_fields import Json, filled, line_of, list_of, text_of
+from weather_failure import QWEATHER, without
+from weather_fields import Json, filled, line_of, list_of, object_of, text_of
 
 MAX_DAYS = 10
 MAX_HOURS = 72
@@ -61,21 +61,21 @@ def alert(fields: Json) -> Json:
     )
 
 
-def alerts(listed: object, *, is_none: bool, attributions: list[str], rows: list[Json], service: str) -> Json:
+def alerts(listed: object, read: Callable[[Json], Json | None], *, is_none: bool, credit: object) -> Json:
     """Collect alerts; "none" only where the service says so.
 
     Args:
         listed: What stands where the list of alerts belongs.
+        read: Reads one; None for a cancelled one, empty where it says nothing.
         is_none: The service says that there is none.
-        attributions: What has to be shown with them.
-        rows: The alerts that could be read.
-        service: Its name.
+        credit: Texts that have to be shown with them.
 
     Raises:
-        ServiceFailure: The answer has no list, or one of which nothing can be read.
+        ServiceFailure: The answer has no list, or one with an alert that cannot be read and none that can.
     """
+    rows = [read(object_of(one)) for one in list_of(listed)]
     kept = [row for row in rows if row]
-    is_readable = isinstance(listed, list) and (bool(kept) or not list_of(cast("object", listed)))
-    if not is_none and not is_readable:
-        raise without(service, "预警", "alerts")
-    return {"alerts": kept[:MAX_ALERTS], "more": max(0, len(kept) - MAX_ALERTS), "attributions": attributions[:5]}
+    if not is_none and not kept and (not isinstance(listed, list) or {} in rows):
+        raise without(QWEATHER, "预警", "alerts")
+    credits_ = [text for one in list_of(credit) if (text := line_of(one))]
+    return {"alerts": kept[:MAX_ALERTS], "more": max(0, len(kept) - MAX_ALERTS), "attributions": credits_[:5]}

@@ -13,11 +13,10 @@ DENSE_HOURS = 24  # a longer forecast shows every third hour
 def show_now(call: Call, where: str, got: Json) -> list[str]:
     """Write the present weather, the air and the alerts' headlines."""
     now = object_of(got.get("now"))
-    day = object_of(now.get("today")) or next(iter(objects_of(object_of(got.get("today")).get("days"))), {})
+    days = [object_of(now.get("today")), *objects_of(object_of(got.get("today")).get("days"))]
     parts = [*_conditions(call, now), _visibility(call, now)]
     lines = [_head(call, call.say(f"{where}现在", f"{where} now"), parts)]
-    if day:
-        lines.append(_head(call, call.say("今天", "Today"), _day(call, day)))
+    lines += [_head(call, call.say("今天", "Today"), _day(call, day)) for day in days if day][:1]
     if air := object_of(got.get("air")):
         lines.append(_head(call, call.say("空气", "Air"), _air(call, air)))
     if "alerts" in got:
@@ -32,7 +31,7 @@ def show_now(call: Call, where: str, got: Json) -> list[str]:
 def show_daily(call: Call, where: str, got: Json) -> list[str]:
     """Write one line a day."""
     days = objects_of(object_of(got.get("daily")).get("days"))
-    lines = [call.say(f"{where}未来 {len(days)} 天：", f"{where}, {len(days)} days:")]
+    lines = [call.say(f"{where} {len(days)} 天预报：", f"{where}, forecast for {len(days)} days:")]
     return lines + [_head(call, text_of(day.get("date")) or "?", _day(call, day)) for day in days]
 
 

@@ -68,8 +68,7 @@ def read_call(envelope: Json) -> Call:
     lang = text_of(params.get("lang"))
     if lang not in ("zh", "en"):
         lang = "zh" if CJK.search(location + adm) else "en"
-    one = envelope.get("response")
-    several = [object_of(response) for response in list_of(envelope.get("responses"))]
+    several = list_of(envelope.get("responses")) or [envelope.get("response")]
     return Call(
         location=location,
         adm=adm,
@@ -78,7 +77,7 @@ def read_call(envelope: Json) -> Call:
         has_key=KEY in list_of(envelope.get("secrets")),
         host=read_host(os.environ.get(HOST, "")),
         state=object_of(envelope.get("state")),
-        responses=(object_of(one),) if isinstance(one, dict) else tuple(several),
+        responses=tuple(object_of(response) for response in several),
     )
 
 
