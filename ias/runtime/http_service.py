@@ -184,14 +184,11 @@ class HttpService:
         if is_address(request.host):
             return (request.host,)
         try:
-            addresses = await self._resolve(request.host, request.port)
+            return await self._resolve(request.host, request.port)
         except (OSError, UnicodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "no proper name"
             message = f"the host {request.host!r} has no address: {reason}"
             raise ToolError(message, code=Code.HTTP_FAILED) from error
-        if not addresses:
-            raise ToolError(f"the host {request.host!r} has no address", code=Code.HTTP_FAILED)
-        return addresses
 
     def _failed(self, grant: Grant, progress: Progress, error: ToolError) -> JsonObject:
         """Say what a failure means: unsent, unknown, or something the tool may see."""
@@ -224,17 +221,16 @@ class Wire:
         import httpx  # noqa: PLC0415 - 100 ms that a daemon without such requests need not spend before it is ready
 
         before = progress.sent
-        for number, address in enumerate(addresses[:ADDRESSES_MAX], 1):
+        unreached: Exception = OSError("it has no address")
+        for address in addresses[:ADDRESSES_MAX]:
             try:
                 return await self._once(_wire_request(request, scheme, address, port, progress))
             except (httpx.HTTPError, httpx.StreamError, ssl.SSLError) as error:
                 if progress.sent > before:
                     raise ExchangeError(f"{request.origin} broke the exchange off: {_reason(error)}") from error
-                if number == min(len(addresses), ADDRESSES_MAX):
-                    is_late = isinstance(error, httpx.TimeoutException)
-                    code = Code.HTTP_TIMEOUT if is_late else Code.HTTP_FAILED
-                    raise ToolError(f"{request.origin} cannot be reached: {_reason(error)}", code=code) from error
-        raise ToolError(f"{request.origin} has no address", code=Code.HTTP_FAILED)
+                unreached = error
+        code = Code.HTTP_TIMEOUT if isinstance(unreached, httpx.TimeoutException) else Code.HTTP_FAILED
+        raise ToolError(f"{request.origin} cannot be reached: {_reason(unreached)}", code=code) from unreached
 
     async def close(self) -> None:
         """Close what is open."""
@@ -301,7 +297,4 @@ def _loopback(origin: str) -> Url:
 
 def _reason(error: Exception) -> str:
     """Give an error's own words, or its kind: some of httpx's have none. They never hold a header or a body."""
-    cause = error.__cause__
-    while not str(error) and isinstance(cause, Exception):
-        error, cause = cause, cause.__cause__
     return str(error) or type(error).__name__

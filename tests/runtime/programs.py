@@ -1,9 +1,10 @@
 """What tests of the runtime share: where the ill-behaved programs are, and how to start one."""
 
 import os
+import resource
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from ias.runtime.process import Launch, Processes
@@ -56,3 +57,20 @@ def has_children() -> bool:
     except ChildProcessError:
         return False
     return True
+
+
+@contextmanager
+def no_files_left() -> Generator[None]:
+    """Leave this process no file descriptor to open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, open_files())) + 2, hard))
+    taken: list[int] = []
+    try:
+        with suppress(OSError):
+            while True:
+                taken.append(os.dup(0))
+        yield
+    finally:
+        for number in taken:
+            os.close(number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

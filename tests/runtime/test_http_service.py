@@ -13,7 +13,7 @@ import pytest
 
 from ias.domain.approvals import Grant, Safety, StepKind, canonical, digest_of
 from ias.errors import Code
-from ias.runtime.http_service import HttpService, HttpSettings, NotSentError, Resolve, UnknownOutcomeError
+from ias.runtime.http_service import HttpService, HttpSettings, NotSentError, Resolve, UnknownOutcomeError, resolve
 from ias.runtime.secrets import Secrets
 from tests.runtime.servers import Received, Scripted, Server, ok, serving
 
@@ -233,18 +233,38 @@ async def test_a_name_is_looked_up_once_and_the_checked_address_is_used() -> Non
     assert (answer["status"], asked) == (200, ["a.test"])
 
 
-async def test_a_name_that_has_no_address_is_an_error_before_sending() -> None:
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (OSError(-2, "Name or service not known"), "the host 'a.test' has no address: Name or service not known"),
+        (UnicodeError("label too long"), "the host 'a.test' has no address: no proper name"),
+        (None, "http://a.test:1 cannot be reached: it has no address"),
+    ],
+)
+async def test_a_name_without_an_address_is_an_error_before_sending(failure: Exception | None, words: str) -> None:
     async def nowhere(_host: str, _port: int) -> tuple[str, ...]:
-        raise OSError(-2, "Name or service not known")
+        if failure is not None:
+            raise failure
+        return ()
 
     async with service(1, resolver=nowhere) as http:
         with pytest.raises(NotSentError) as caught:
             await http.send(grant(1, method="POST", safety=Safety.ONCE))
 
-    assert (caught.value.code, str(caught.value)) == (
-        Code.HTTP_FAILED,
-        "the host 'a.test' has no address: Name or service not known",
-    )
+    assert (caught.value.code, str(caught.value)) == (Code.HTTP_FAILED, words)
+
+
+async def test_the_system_knows_where_this_machine_is() -> None:
+    found = await resolve("localhost", 80)
+
+    assert set(found) & {"127.0.0.1", "::1"}
+
+
+async def test_an_address_in_the_url_is_not_looked_up() -> None:
+    async with serving({"/": ok()}) as server, service(1, allow_private=(f"127.0.0.1:{server.port}",)) as http:
+        answer = await http.send(grant(server.port, host="127.0.0.1", hosts=("*",)))
+
+    assert (answer["status"], server.heard[0].headers["host"]) == (200, f"127.0.0.1:{server.port}")
 
 
 async def test_the_next_address_is_tried_where_one_takes_no_connection() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ias.errors import Code, ToolError, ToolTimeoutError
 from ias.runtime.process import Launch
-from tests.runtime.programs import alive, has_children, launch, open_files, processes
+from tests.runtime.programs import alive, has_children, launch, no_files_left, open_files, processes
 
 SILENT = "the tool exited with status 0 and printed nothing; print one JSON object on one line"
 FAILED = "the tool exited with status {} and printed nothing; its stderr is in the error log"
@@ -157,6 +157,19 @@ async def test_the_program_sees_the_environment_that_it_was_given_and_no_open_fi
         answer = await running.run_line(given, b"")
 
     assert answer == f"A=b PWD={tmp_path} 0 1 2 3".encode()  # the shell sets PWD; 3 is the folder that ls lists
+
+
+async def test_a_program_that_cannot_be_started_for_another_reason_says_which(tmp_path: Path) -> None:
+    async with processes() as running:
+        with pytest.raises(ToolError) as caught:
+            await running.run_line(Launch(argv=("/bin/echo", "a\0b"), env={}, cwd=tmp_path, timeout=5), b"")
+        with pytest.raises(ToolError) as crowded, no_files_left():
+            await running.run_line(launch("echo.sh", tmp_path), b"")
+
+    assert [(error.value.code, str(error.value)) for error in (caught, crowded)] == [
+        (Code.SPAWN_FAILED, NO_START + "embedded null byte"),
+        (Code.SPAWN_FAILED, NO_START + "too many open files"),
+    ]
 
 
 async def test_a_hundred_evil_calls_leave_no_process_and_no_open_file(tmp_path: Path) -> None:

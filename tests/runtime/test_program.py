@@ -14,6 +14,7 @@ from ias.domain.tools import (
     Answer,
     Asks,
     CallContext,
+    Example,
     HttpAsk,
     Limits,
     Permission,
@@ -26,6 +27,7 @@ from ias.domain.tools import (
 )
 from ias.errors import Code, ToolError, ToolTimeoutError
 from ias.runtime.descendants import sweep
+from ias.runtime.environment import environment
 from ias.runtime.process import Processes
 from ias.runtime.program import ProgramTool, Room
 from ias.runtime.secrets import Secrets
@@ -219,6 +221,8 @@ async def test_the_facts_say_what_the_spec_says(bench: Bench) -> None:
         permissions=(Permission.NETWORK,),
         timeout=7.0,
         limits=Limits(max_steps=3),
+        keywords=("天气",),
+        examples=(Example(ask="天气?"),),
     )
 
     assert tool.facts == ToolFacts(
@@ -233,11 +237,31 @@ async def test_the_facts_say_what_the_spec_says(bench: Bench) -> None:
         timeout=7.0,
         max_steps=3,
     )
-    assert (tool.name, tool.description, tool.required_permissions()) == (
+    assert (tool.name, tool.description, tool.parameters, tool.keywords, tool.examples) == (
         "weather_now",
         "Weather",
-        (Permission.NETWORK,),
+        {"type": "object", "properties": {}},
+        ("天气",),
+        (Example(ask="天气?"),),
     )
+    assert tool.required_permissions() == (Permission.NETWORK,)
+
+
+async def test_a_call_without_room_for_its_folder_is_not_started(bench: Bench) -> None:
+    bench.room.calls.write_text("in the way")
+    with pytest.raises(ToolError) as caught:
+        await bench.tool(WEATHER).begin({}, CONTEXT).step(StepInput())
+
+    assert (caught.value.code, str(caught.value)) == (
+        Code.SPAWN_FAILED,
+        "no private folder can be made for the tool: File exists",
+    )
+
+
+def test_the_daemons_time_zone_passes() -> None:
+    given = environment((), variables={"TZ": "Asia/Shanghai", "LANG": "zh_CN.utf8"}, secrets=frozenset())
+
+    assert given == {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "zh_CN.utf8", "TZ": "Asia/Shanghai"}
 
 
 REFUSED = [

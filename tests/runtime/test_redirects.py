@@ -6,6 +6,7 @@ import pytest
 
 from ias.domain.approvals import Safety
 from ias.errors import Code
+from ias.runtime.requests import Outgoing
 from tests.runtime.servers import Received, ok, redirect, serving
 from tests.runtime.test_http_service import CANARY, fetch, grant, service
 
@@ -144,3 +145,11 @@ async def test_a_redirect_without_a_location_is_an_answer() -> None:
     answer, _ = await fetch({"/": ok(b"where?", status="302 Found")})
 
     assert answer == {"status": 302, "headers": {}, "body": "where?"}
+
+
+def test_a_request_never_shows_its_secrets() -> None:
+    request = Outgoing(
+        method="GET", scheme="https", host="::1", port=8443, target=f"/?k={CANARY}", headers=(("X", CANARY),)
+    )
+
+    assert (repr(request), request.authority) == ("Outgoing(GET https://[::1]:8443)", "[::1]:8443")

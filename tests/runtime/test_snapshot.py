@@ -216,3 +216,21 @@ def test_pruning_keeps_what_is_needed(folder: Path, tmp_path: Path) -> None:
         (),
     )
     assert [path.name for path in into.iterdir()] == [new.sha256]
+
+
+def test_what_cannot_be_compiled_as_text_is_copied_all_the_same(folder: Path, tmp_path: Path) -> None:
+    (folder / "lib" / "nul.py").write_bytes(b"\0\xff")
+
+    assert (take(folder, tmp_path / "snapshots").root / "lib" / "nul.py").read_bytes() == b"\0\xff"
+
+
+def test_a_snapshot_of_another_python_is_compiled_anew(folder: Path, tmp_path: Path) -> None:
+    taken = take(folder, tmp_path / "snapshots")
+    cache = taken.root / "lib" / "__pycache__"
+    cache.chmod(0o700)
+    for path in cache.iterdir():
+        path.rename(path.with_name("inner.cpython-38.pyc"))
+
+    take(folder, tmp_path / "snapshots")
+
+    assert [path.name for path in cache.iterdir()] == [f"inner.{sys.implementation.cache_tag}.pyc"]
