@@ -25,7 +25,6 @@ UNITS = {
 CLOCK_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
 MOST_AMOUNT = 1_000_000
 MOST_WORKING_DAYS = 20_000  # each is looked at; about 80 years
-YEARS_SHOWN = 3  # of those without a known notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,13 +253,10 @@ def _unknown_note(call: Call, start: date, end: date) -> list[str]:
     years = unknown_years(start, end)
     if not years:
         return []
-    shown = [str(year) for year in years[:YEARS_SHOWN]]
-    zh = "、".join(shown) + (f" 等 {len(years)} 年" if len(years) > YEARS_SHOWN else " 年")
-    en = ", ".join(shown) + (f" and {len(years) - YEARS_SHOWN} more years" if len(years) > YEARS_SHOWN else "")
     return [
         call.say(
-            f"注意：国务院关于 {zh}放假的通知不在本版本中，这些年的工作日只除去周末。",
-            f"Note: the State Council's notice is not in this version for {en}: only weekends are left out there.",
+            f"注意：国务院关于 {'、'.join(years)} 年放假的通知不在本版本中，这些年的工作日只除去周末。",
+            f"Note: the State Council's notice is not known for {', '.join(years)}: only weekends are left out there.",
         )
     ]
 

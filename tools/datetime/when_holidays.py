@@ -92,9 +92,8 @@ def works(day: date) -> bool:
 
 def working_days(start: date, end: date) -> int:
     """Count the working days after `start` up to `end`; backwards negative, from `end` to the day before `start`."""
-    if end < start:
-        return -_worked(end, start)
-    return _worked(start + timedelta(days=1), end + timedelta(days=1)) if end > start else 0
+    first, last = start.toordinal(), end.toordinal()
+    return -_worked(last, first) if last < first else _worked(first + 1, last + 1)
 
 
 def step_working_days(start: date, amount: int) -> date:
@@ -111,11 +110,16 @@ def step_working_days(start: date, amount: int) -> date:
     return day
 
 
-def unknown_years(start: date, end: date) -> list[int]:
-    """Return the years from one day to another whose notice is not known."""
-    first, last = sorted((start, end))
-    known = known_years()
-    return [year for year in range(first.year, last.year + 1) if year not in known]
+def unknown_years(start: date, end: date) -> list[str]:
+    """Return the years from one day to another whose notice is not known, as texts like 2027 and 2027-2030."""
+    first, last = sorted((start.year, end.year))
+    spans: list[str] = []
+    begin = first
+    for known in [*(year for year in known_years() if first <= year <= last), last + 1]:
+        if begin < known:
+            spans.append(str(begin) if begin == known - 1 else f"{begin}-{known - 1}")
+        begin = known + 1
+    return spans
 
 
 def _around(year: int) -> tuple[Holiday, ...]:
@@ -137,8 +141,8 @@ def _shifts() -> dict[date, int]:
     return shifts
 
 
-def _worked(first: date, after: date) -> int:
-    """Count the working days from `first` to the day before `after`."""
-    weeks, rest = divmod((after - first).days, 7)
-    days = weeks * SATURDAY + sum((first.weekday() + number) % 7 < SATURDAY for number in range(rest))
-    return days + sum(shift for day, shift in _shifts().items() if first <= day < after)
+def _worked(first: int, after: int) -> int:
+    """Count the working days from one day to the day before another, both as proleptic Gregorian ordinals."""
+    weeks, rest = divmod(after - first, 7)
+    days = weeks * SATURDAY + sum((first - 1 + number) % 7 < SATURDAY for number in range(rest))
+    return days + sum(shift for day, shift in _shifts().items() if first <= day.toordinal() < after)

@@ -5,7 +5,7 @@ from datetime import date, datetime, time
 from when_call import Call, Message, result
 from when_holidays import Status, next_holiday, status_of
 from when_lunar import FIRST_YEAR, LAST_YEAR, LunarDay, Term, lunar_of, terms_after
-from when_text import clock_text, day_text, moment_text, offset_text, short_day, weekday
+from when_text import day_text, moment_text, offset_text, short_day, weekday
 from when_words import When, read_when
 from when_zones import Zone, default_zone, place, zone_of
 
@@ -161,8 +161,8 @@ def _given(call: Call, when: When, moment: datetime, zone: Zone) -> str:
     if when.is_stamp:
         return call.say("时间戳 ", "Timestamp ") + call.text("date").lstrip("@")
     shown = when.instant or moment.astimezone(zone.rules)
-    name = zone.label if shown.utcoffset() == moment.astimezone(zone.rules).utcoffset() else offset_text(shown)
+    is_local = shown.utcoffset() == moment.astimezone(zone.rules).utcoffset()
     return call.say(
-        f"{name} {day_text(shown.date(), 'zh')} {clock_text(shown)}（{offset_text(shown)}）",
-        f"{day_text(shown.date(), 'en')} {clock_text(shown)} in {name} ({offset_text(shown)})",
+        f"{zone.label if is_local else ''} {moment_text(shown, 'zh')}（{offset_text(shown)}）".strip(),
+        f"{moment_text(shown, 'en')}{f' in {zone.label}' if is_local else ''} ({offset_text(shown)})",
     )

@@ -158,7 +158,7 @@ def _of_day(hour: int, half: str) -> int:
     """Return the hour of the day; 12 in the night (晚上12点) is 24, 12 in the morning 0, 1 at noon (中午1点) 13."""
     if half in NIGHT and hour == 12:
         return 24
-    if half in AFTERNOON and hour < 12 or half == "中午" and hour < 3:
+    if (half in AFTERNOON and hour < 12) or (half == "中午" and hour < 3):
         return hour + 12
     return 0 if half in MORNING and hour == 12 else hour
 
