@@ -5,7 +5,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
 
 from ias.domain.messages import JsonObject, JsonValue
 from ias.errors import InvalidArgumentsError
@@ -63,7 +62,8 @@ def value_fault(schema: JsonObject, value: JsonValue) -> str | None:
 
 def _object(schema: JsonObject, value: JsonObject, where: str, problems: list[str]) -> JsonObject:
     properties = schema.get("properties")
-    known = cast("dict[str, JsonObject]", properties) if isinstance(properties, dict) else {}
+    parts = properties.items() if isinstance(properties, dict) else ()
+    known = {name: part if isinstance(part, dict) else {} for name, part in parts}
     required = schema.get("required")
     needed = required if isinstance(required, list) else []
     fitting: JsonObject = {}
