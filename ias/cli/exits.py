@@ -63,9 +63,13 @@ def report(error: Exception) -> int | None:
         complain(str(error))
         return next((code for kind, code in CODES if isinstance(error, kind)), FAILED)
     if isinstance(error, typer.TyperException):
+        message = error.format_message()
+        if message.startswith("Usage:"):  # a group without a command: its help is the answer
+            sys.stderr.write(message + "\n")
+            return error.exit_code
         context = getattr(error, "ctx", None)
         path = getattr(context, "command_path", "ias")
-        complain(f"{error.format_message().rstrip('.')}; `{path} --help` shows how to call it")
+        complain(f"{message.rstrip('.')}; `{path} --help` shows how to call it")
         return error.exit_code
     if isinstance(error, OSError):
         complain(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")

@@ -135,7 +135,7 @@ def help_lines(spec: ToolSpec | None) -> list[str]:
     lines = [USAGE_LINE, ""]
     if spec is not None:
         lines += [f"  {tame(line)}" for line in spec.desc.splitlines()] + ["", "Parameters:"]
-        lines += _parameter_lines(spec)
+        lines += parameter_lines(spec)
         lines.append("")
     lines.append("Options:")
     lines += [f"  {name:<18}{text}" for name, text in OWN_HELP]
@@ -168,7 +168,8 @@ def _value(texts: Sequence[str], schema: Mapping[str, Any]) -> JsonValue:
     return list(texts)
 
 
-def _parameter_lines(spec: ToolSpec) -> list[str]:
+def parameter_lines(spec: ToolSpec) -> list[str]:
+    """Give a line or two for each parameter of a tool."""
     properties = cast("Mapping[str, Mapping[str, Any]]", spec.parameters.get("properties") or {})
     required = cast("Sequence[str]", spec.parameters.get("required") or ())
     lines: list[str] = []

@@ -64,19 +64,18 @@ def call(place: Place, spec: ToolSpec, args: JsonObject, *, user_id: str, approv
     Raises:
         StateLockedError: A daemon holds the folder but does not answer.
     """
-    try:
-        with Daemon(place.socket) as daemon:
+    with Daemon(place.socket) as daemon:
+        if _is_up(daemon):
             return _call_daemon(daemon, spec.name, args, user_id=user_id, approve_once=approve_once)
-    except DaemonNotRunningError:
-        from ias.daemon.once import call_once  # all that runs a call, without a daemon around it
+    from ias.daemon.once import call_once  # all that runs a call, without a daemon around it
 
-        return call_once(
-            configuration(place.home),
-            tool=spec.name,
-            args=args,
-            user_id=user_id,
-            ask=lambda row: _ask_alone(row, approve_once=approve_once),
-        )
+    return call_once(
+        configuration(place.home),
+        tool=spec.name,
+        args=args,
+        user_id=user_id,
+        ask=lambda row: _ask_alone(row, approve_once=approve_once),
+    )
 
 
 def exit_code(code: str) -> int:
@@ -104,6 +103,15 @@ def _call_daemon(daemon: Daemon, name: str, args: JsonObject, *, user_id: str, a
         time.sleep(LOOK_AGAIN)
         state = _state(daemon, state["run"])
     return state
+
+
+def _is_up(daemon: Daemon) -> bool:
+    """Find out before the call is sent: one that was sent and not answered must not be made again."""
+    try:
+        daemon.get("/healthz")
+    except DaemonNotRunningError:
+        return False
+    return True
 
 
 def _state(daemon: Daemon, run_id: str) -> Mapping[str, Any]:

@@ -40,6 +40,7 @@ DENIED = Phrase("已拒绝 {ref}。", "{ref} is denied.")
 NOT_DECIDED = Phrase("{ref} 没有变化，仍在等待。", "{ref} was left as it is: it still waits.")
 SETTLED = Phrase("{ref} 之前已有结果：{state}（{who}）", "{ref} was settled before: {state} ({who})")
 RULES_MADE = Phrase("今后同样的请求不再询问：{rules}", "The same request is not asked about again: {rules}")
+REVOKED = Phrase("已撤销 {ref}，今后会再询问。", "{ref} is revoked: it is asked again from now on.")
 NOT_UP = Phrase(
     "守护进程没有运行：它启动后会继续执行。", "The daemon is not running: it goes on with this when it is started."
 )
