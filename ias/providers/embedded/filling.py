@@ -48,6 +48,8 @@ def fill(hit: Hit, text: str, template: Template | None, fitted: Fit | None) -> 
             args.update({**constants(template, hit.parameters), **args})
     for parameter in hit.parameters:
         chosen = choose(parameter, text)
+        if chosen is not None and _is_worded(template, parameter, chosen):
+            chosen = None
         if parameter.name == LANGUAGE and set(parameter.choices) >= {"zh", "en"}:
             args[LANGUAGE] = "zh" if is_chinese(text) else "en"
         elif chosen is not None:
@@ -58,6 +60,13 @@ def fill(hit: Hit, text: str, template: Template | None, fitted: Fit | None) -> 
     _from_remainder(hit, tokens, text, template, fitted, args, used)
     missing = tuple(parameter for parameter in hit.parameters if parameter.is_required and parameter.name not in args)
     return Filled(args=args, missing=missing)
+
+
+def _is_worded(template: Template | None, parameter: Parameter, choice: str) -> bool:
+    """Say whether the example has the word as well and does not mean the parameter by it."""
+    if template is None or parameter.name in template.example.params:
+        return False
+    return any(isinstance(element, Token) and element.text == choice.lower() for element in template.elements)
 
 
 def value_of(parameter: Parameter, text: str) -> JsonValue:
