@@ -15,7 +15,7 @@ from ias.store.results import Command, Submitted
 from ias.store.transactions.queue import claim
 from ias.store.transactions.runs import finish_effect, resume_run, start_step
 from ias.store.transactions.turns import finish_llm_step, submit_message
-from tests.store.invariants import INVARIANTS
+from tests.store.invariants import INVARIANTS, JOURNAL
 
 T = TypeVar("T")
 START = 1_700_000_000_000  # epoch ms at which a test's clock stands first
@@ -59,7 +59,7 @@ class World:
 
     def check(self) -> None:
         """Assert every invariant."""
-        broken = {name: rows for name, sql in INVARIANTS.items() if (rows := self.look(sql))}
+        broken = {name: rows for name, sql in (INVARIANTS | JOURNAL).items() if (rows := self.look(sql))}
         assert broken == {}
 
     def one(self, sql: str, **params: Any) -> Row:
