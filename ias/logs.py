@@ -24,7 +24,6 @@ from structlog.typing import FilteringBoundLogger, WrappedLogger
 
 from ias.errors import ConfigError
 
-SILENT = 100  # a level above all others
 SHORT_ID = 10  # characters: the prefix and 40 random bits, enough to tell ids apart and to type them
 IDS = ("conversation_id", "turn_id", "run_id")
 UNSAFE = re.compile(  # what would break a line, move the cursor, reorder the text or not encode
@@ -181,6 +180,13 @@ class Sink(Protocol):
         ...
 
 
+class Nowhere:
+    """The sink of a log that is switched off."""
+
+    def write(self, line: str) -> None:
+        """Drop the line."""
+
+
 class Render:
     """The last processor: turns an event into its line, writes it, and stops there."""
 
@@ -260,7 +266,7 @@ def open_logs(settings: LogSettings, folder: Path, scrub: Scrub, *, terminal: Te
 
     return Logs(
         msg=_logger("msg", files["msg"], level=level, form=form, scrub=scrub),
-        raw=_logger("raw", files["raw"], level=level if settings.raw else SILENT, form=form, scrub=scrub),
+        raw=_logger("raw", files["raw"] if settings.raw else Nowhere(), level=level, form=form, scrub=scrub),
         error=error,
         ops=ops,
         close=close,

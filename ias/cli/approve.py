@@ -128,7 +128,7 @@ def show_request(row: Row, place: Place, *, full: bool) -> bool:
     """
     items = read_request(row["request"], row["digest"])
     view = render(items, is_full=full)
-    say(words.WANTS(ref=f"A{row['num']}", tool=visible(row["tool"]), count=len(items)))
+    say(words.WANTS(ref=f"A{row['num']}", tool=visible(row["tool"])))
     for line in view.lines:
         say(line)
     if not view.is_whole:

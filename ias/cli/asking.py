@@ -39,7 +39,7 @@ class Question:
         """Print the request on stderr."""
         view = render(self.items, is_full=is_full)
         self.is_seen_whole = self.is_seen_whole or view.is_whole
-        say_aside(words.WANTS(ref=self.ref, tool=visible(self.tool), count=len(self.items)))
+        say_aside(words.WANTS(ref=self.ref, tool=visible(self.tool)))
         for line in view.lines:
             say_aside(line)
         say_aside(f"digest {self.digest[:16]}  expires in {left(self.expires_at)}")

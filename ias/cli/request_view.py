@@ -80,6 +80,14 @@ def reach(items: Sequence[JsonObject]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def readable(text: str) -> str:
+    """Give a JSON text with its characters as they are: in stored ones all but ASCII is escaped."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except ValueError:
+        return text
+
+
 def _target(item: JsonObject) -> str:
     match item["kind"]:
         case "http":
@@ -106,9 +114,9 @@ def _render_item(item: JsonObject, *, is_full: bool) -> RequestView:
             body = item.get("body")
             rest = RequestView(lines=(), is_whole=True) if body is None else _body("body", str(body), is_full=is_full)
         case "db":
-            rest = _body("parameters", str(item["params"]), is_full=is_full)
+            rest = _body("parameters", readable(str(item["params"])), is_full=is_full)
         case _:
-            rest = _body("arguments", str(item["args"]), is_full=is_full)
+            rest = _body("arguments", readable(str(item["args"])), is_full=is_full)
     return RequestView(lines=(*lines, *rest.lines), is_whole=rest.is_whole)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from ias.cli.output import ago, say, say_facts, say_json, say_table, span, when
 from ias.cli.place import Place, find_place
+from ias.cli.request_view import readable
 from ias.cli.visible import one_line, tame
 from ias.errors import AmbiguousIdError, NotFoundError
 from ias.store.base import Row
@@ -53,7 +54,7 @@ def list_(
                 _took(row),
                 ago(row["created_at"]),
                 one_line(row["user_id"], 20),
-                one_line(row["args"], ARGS_SHOWN),
+                one_line(readable(row["args"]), ARGS_SHOWN),
             )
             for row in rows
         ],
@@ -84,7 +85,7 @@ def show(
             "state": row["state"],
             "began": when(row["created_at"]),
             "took": f"{_took(row)}, the tool itself {row['used_ms']} ms",
-            "arguments": tame(row["args"]),
+            "arguments": readable(row["args"]),
             "waits for": f"A{approval[0]['num']}" if row["state"] == "parked" and approval else None,
         }
     )

@@ -9,6 +9,7 @@ from typing import Any
 from ias.cli import words
 from ias.cli.client import ServerEvent
 from ias.cli.output import say_aside
+from ias.cli.request_view import readable
 from ias.cli.visible import one_line, tame
 
 INPUT_SHOWN = 160  # characters of a call's arguments
@@ -42,7 +43,7 @@ class Screen:
             case "ReasoningDelta" if is_ours and self._is_reasoning:
                 self._reasoning(str(body["text"]))
             case "ToolExecutionStarted" if is_ours:
-                self.aside(f"→ {tame(body['tool_name'])} {one_line(str(body['input']), INPUT_SHOWN)}")
+                self.aside(f"→ {tame(body['tool_name'])} {one_line(readable(str(body['input'])), INPUT_SHOWN)}")
             case "ToolExecutionCompleted" if is_ours:
                 failed = f": {tame(str(body['code']))}" if body["is_error"] else ""
                 self.aside(f"{'✗' if body['is_error'] else '✓'} {tame(body['tool_name'])}{failed}")
