@@ -97,7 +97,7 @@ class LlmHandler:
     async def _outcome(self, answer: ChatResponse, talk: Conversation) -> LlmStep:
         plan = await plan_calls(answer.message.calls, self._tools.for_model(), earlier=talk.digests)
         for call in plan.calls:
-            self._logs.msg.info("tool_call", tag="LLM", text=f"{call.tool}({call.args})")
+            self._logs.msg.info("tool_call", tag="LLM", text=f"{call.tool}({_readable(call.args)})")
         if answer.message.text:
             self._logs.msg.info("answer", tag="LLM", text=answer.message.text)
         stop, closing = self._stop(plan, talk)
@@ -137,6 +137,10 @@ def _asked(rows: list[Row], turn_id: str) -> str:
         if row["turn_id"] == turn_id and row["role"] == "user":
             return json.loads(row["content"])["text"]
     return ""
+
+
+def _readable(args: str) -> str:
+    return json.dumps(json.loads(args), ensure_ascii=False)
 
 
 def _advice(error: LlmError) -> str:

@@ -129,7 +129,7 @@ async def build(config: Config) -> Parts:
     step = ModelStep(provider, cycle_config(config, provider))
     handlers: dict[Queue, Handler] = {
         Queue.LLM: LlmHandler(store, step, ModelTools(toolbox.registry, expose=settings.llm.expose), bus, logs),
-        Queue.TOOL: ToolHandler(runner),
+        Queue.TOOL: ToolHandler(runner, logs),
         Queue.SEND: SendHandler(store, _channels(), terms, logs),
     }
     worker = f"{os.getpid()}-{randomness.token_hex(4)}"

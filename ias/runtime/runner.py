@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from structlog.contextvars import bound_contextvars
+
 from ias.domain.approvals import StepKind
 from ias.domain.jobs import Job, Outcome, RunEnded, Settled
 from ias.domain.messages import JsonObject
@@ -84,14 +86,14 @@ class Runner:
         step = await self._store.run(resume_run(self._terms, job))
         if not isinstance(step, GateCall | Consume | Send | Spawn):
             return Settled()
-        try:
-            progress = await self._begin(job, step.run)
-            return await self._loop(progress, step)
-        except ToolError as error:
-            self._log_failure(error)
-            return RunEnded(result=Result(content=str(error), code=error.code))
+        with bound_contextvars(turn_id=step.run.turn_id):
+            try:
+                return await self._loop(self._begin(job, step.run), step)
+            except ToolError as error:
+                self._log_failure(error)
+                return RunEnded(result=Result(content=str(error), code=error.code))
 
-    async def _begin(self, job: Job, run: RunRow) -> Progress:
+    def _begin(self, job: Job, run: RunRow) -> Progress:
         tool = self._toolbox.find(run.tool, run.tool_hash)
         context = CallContext(
             user_id=run.user_id, conversation_id=run.conversation_id, call_id=run.id, origin=Origin(run.origin)
@@ -211,8 +213,8 @@ class Runner:
             return {"value": await progress.tool.execute(json.loads(json.loads(grant.text)["args"]))}
 
     def _log_failure(self, error: ToolError) -> None:
-        tag = error.code if error.code in TAGGED else "tool"
-        self._logs.error.error("call_failed", tag=TAGGED.get(error.code, tag), code=error.code, text=str(error))
+        tag = TAGGED.get(error.code, "tool")
+        self._logs.error.error("call_failed", tag=tag, code=error.code, text=str(error))
 
 
 TAGGED = {Code.SPAWN_FAILED: "spawn", Code.TIMEOUT: "timeout", Code.DB_FAILED: "db", Code.HOST_NOT_ALLOWED: "http"}
