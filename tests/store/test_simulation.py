@@ -6,7 +6,7 @@ import pytest
 
 from tests.store.simulation import Schedule, template
 
-GROUPS, EACH = 6, 50
+GROUPS, EACH = 4, 50
 MUST_HAPPEN = {
     "process died",
     "answer lost",
