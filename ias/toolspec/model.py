@@ -35,7 +35,7 @@ class Items(Section):
     """What an array holds: a type, or a type with its choices."""
 
     type: Kind = "string"
-    enum: tuple[JsonValue, ...] | None = None
+    enum: list[JsonValue] | None = None
 
 
 class Param(Section):

@@ -5,6 +5,9 @@ from typing import TypeAlias
 Schema: TypeAlias = dict[str, object]
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+# In either case, written so that every dialect of regular expressions reads it.
+METHOD = "^(" + "|".join("".join(f"[{char}{char.lower()}]" for char in name) for name in METHODS) + ")$"
 SCALARS = ["string", "number", "boolean", "null"]
 
 
@@ -73,7 +76,7 @@ def message_schema() -> Schema:
 def _http(more: Schema) -> Schema:
     scalars: Schema = {"type": SCALARS}
     properties: Schema = {
-        "method": {"type": "string", "pattern": "^(?i:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$"},
+        "method": {"type": "string", "pattern": METHOD},
         "url": _text("http or https, without user name; the host must be in the spec's hosts."),
         "query": {
             "type": ["object", "null"],
