@@ -17,6 +17,7 @@ from ias.runtime.process import Launch, Processes
 from ias.runtime.protocol import envelope, parse_line
 from ias.runtime.secrets import Secrets
 from ias.runtime.snapshot import Snapshot, SnapshotError
+from ias.toolspec.arguments import validate_args
 
 OnStderr = Callable[[str, str, str], None]
 
@@ -111,6 +112,14 @@ class ProgramTool(BaseTool):
     def required_permissions(self) -> tuple[Permission, ...]:
         """Give the spec's permissions."""
         return self.spec.permissions
+
+    def target(self, args: JsonObject) -> tuple[BaseTool, JsonObject]:
+        """Give itself, with the arguments checked and repaired.
+
+        Raises:
+            InvalidArgumentsError: They do not fit the spec's parameters.
+        """
+        return self, validate_args(self.parameters, args)
 
     def begin(self, args: JsonObject, context: CallContext) -> Run:
         """Begin a call: each step is one start of the program."""

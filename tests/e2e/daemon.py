@@ -88,6 +88,11 @@ class Daemon:
                 return line
         raise AssertionError(f"no line with {part!r}; exit {self.process.poll()}; {self.lines}")
 
+    def wait_port(self) -> int:
+        """Give the port of its API, from the line that says it is ready."""
+        line = next(line for line in self.lines if READY in line)
+        return int(line.rsplit(":", 1)[1])
+
     def _read(self) -> Iterator[str]:
         stream = self.process.stderr
         assert stream is not None
