@@ -10,7 +10,7 @@ from ias.cli import words
 from ias.cli.exits import DENIED, FAILED, UsageError, complain
 from ias.cli.output import left, say, say_aside, say_json, when
 from ias.cli.place import Place, find_place, login_name
-from ias.cli.request_view import reach, read_request, render
+from ias.cli.request_view import reach, read_request, render, secrets_in
 from ias.cli.visible import tame, visible
 from ias.domain.approvals import Scope
 from ias.errors import NotFoundError
@@ -135,6 +135,7 @@ def show_request(row: Row, place: Place, *, full: bool) -> bool:
         say(words.SHOW_ALL())
     facts = {
         "state": row["state"],
+        "secrets": words.SECRETS(names=", ".join(secrets_in(items))) if secrets_in(items) else None,
         "risk": _risk(place, row["tool"]),
         "for": f"{visible(row['user_id'])} ({visible(row['channel'])})",
         "conversation": row["conversation_id"],

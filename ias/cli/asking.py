@@ -11,7 +11,7 @@ from ias.cli.client import ApiError, Daemon
 from ias.cli.exits import UsageError
 from ias.cli.output import left, say_aside
 from ias.cli.place import login_name, program
-from ias.cli.request_view import reach, read_request, render
+from ias.cli.request_view import reach, read_request, render, secrets_in
 from ias.cli.visible import tame, visible
 from ias.domain.messages import JsonObject
 
@@ -42,6 +42,8 @@ class Question:
         say_aside(words.WANTS(ref=self.ref, tool=visible(self.tool)))
         for line in view.lines:
             say_aside(line)
+        if names := secrets_in(self.items):
+            say_aside(f"secrets {words.SECRETS(names=', '.join(names))}")
         say_aside(f"digest {self.digest[:16]}  expires in {left(self.expires_at)}")
         if is_full:
             for line in reach(self.items):

@@ -80,6 +80,16 @@ def reach(items: Sequence[JsonObject]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def secrets_in(items: Sequence[JsonObject]) -> tuple[str, ...]:
+    """Give the names of the secrets that the host fills in when it sends these requests."""
+    found: dict[str, None] = {}
+    for item in items:
+        pairs = [pair for part in ("query", "headers") for pair in cast("list[tuple[str, str]]", item.get(part) or [])]
+        for text in (*(value for _, value in pairs), str(item.get("body") or "")):
+            found |= dict.fromkeys(slots(text))
+    return tuple(found)
+
+
 def readable(text: str) -> str:
     """Give a JSON text with its characters as they are: in stored ones all but ASCII is escaped."""
     try:
@@ -123,8 +133,7 @@ def _render_item(item: JsonObject, *, is_full: bool) -> RequestView:
 def _pairs(name: str, pairs: object) -> list[str]:
     lines: list[str] = []
     for key, value in cast("list[tuple[str, str]]", pairs):
-        mark = f"  {words.SECRET()}" if slots(value) else ""
-        lines.append(f"{name}  {visible(key)} = {visible(value)}{mark}")
+        lines.append(f"{name}  {visible(key)} = {visible(value)}")
     return lines
 
 
@@ -133,7 +142,7 @@ def _body(name: str, text: str, *, is_full: bool) -> RequestView:
     raw = text.encode("utf-8", "surrogatepass")
     is_whole = is_full or len(text) <= BODY_SHORT
     shown = text if is_whole else text[:BODY_SHORT]
-    lines = [f"{name}  ({len(raw)} bytes{', ' + words.SECRET() if slots(text) else ''})"]
+    lines = [f"{name}  ({len(raw)} bytes)"]
     lines += [visible(line) for line in shown.split("\n")]
     if not is_whole:
         missing = len(raw) - len(shown.encode("utf-8", "surrogatepass"))

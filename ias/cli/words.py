@@ -26,7 +26,7 @@ def is_chinese() -> bool:
 
 # ---------------------------------------------------------------------------------------------------------- approvals
 WANTS = Phrase("{ref}：{tool} 请求", "{ref}: {tool} asks for")
-SECRET = Phrase("（密钥，发送时才填入）", "(a secret, filled in when it is sent)")
+SECRETS = Phrase("{names}（密钥，发送时才填入）", "{names} (filled in when it is sent)")
 HIDDEN = Phrase(
     "还有 {bytes} 字节没有显示；全文 {total} 字节，sha256 {sha256}",
     "{bytes} more bytes are not shown; {total} bytes in all, sha256 {sha256}",
