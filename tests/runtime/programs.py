@@ -45,6 +45,15 @@ def alive(folder: Path) -> list[int]:
     return found
 
 
+def is_running(pid: int) -> bool:
+    """Say whether a process exists and is not dead already."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
 def open_files() -> set[str]:
     """List this process's open file descriptors."""
     return {entry.name for entry in Path("/proc/self/fd").iterdir()}

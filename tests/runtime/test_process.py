@@ -8,7 +8,7 @@ import pytest
 
 from ias.errors import Code, ToolError, ToolTimeoutError
 from ias.runtime.process import Launch
-from tests.runtime.programs import alive, has_children, launch, no_files_left, open_files, processes
+from tests.runtime.programs import alive, has_children, is_running, launch, no_files_left, open_files, processes
 
 SILENT = "the tool exited with status 0 and printed nothing; print one JSON object on one line"
 FAILED = "the tool exited with status {} and printed nothing; its stderr is in the error log"
@@ -122,12 +122,32 @@ async def test_stderr_is_handed_over_after_an_error_and_after_a_start_that_faile
 
 
 async def test_cancelling_a_call_kills_its_program(tmp_path: Path) -> None:
-    async with processes() as running:
+    ended: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    async with processes() as running, asyncio.timeout(10):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
-                await running.run_line(launch("hangs.sh", tmp_path), b"{}")
+                await running.run_line(launch("hangs.sh", tmp_path), b"{}", on_end=ended.set_result)
+        await ended
 
-    assert alive(tmp_path) == []
+        assert running.count == 0
+
+
+async def test_what_is_left_in_the_programs_group_is_killed_when_the_program_ends(tmp_path: Path) -> None:
+    async with processes() as running:  # without a TMPDIR there is nothing else to find it by
+        given = Launch(argv=("/bin/sh", "-c", "/bin/sleep 30 & echo $!"), env={}, cwd=tmp_path, timeout=5)
+        pid = int(await running.run_line(given, b""))
+
+    assert not is_running(pid)
+
+
+async def test_what_let_go_of_everything_is_found_at_the_latest_when_closing(tmp_path: Path) -> None:
+    ended: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    async with processes() as running, asyncio.timeout(10):
+        await running.run_line(launch("daemon_lets_go.py", tmp_path), b"{}", on_end=ended.set_result)
+        await ended
+        left = alive(tmp_path)
+
+    assert (len(left), alive(tmp_path)) == (1, [])
 
 
 async def test_closing_ends_the_calls_that_still_run(tmp_path: Path) -> None:

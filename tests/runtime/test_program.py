@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -296,8 +297,13 @@ async def test_what_an_earlier_daemon_left_running_is_found_by_the_calls_folder(
     folder = bench.root / "calls" / "call-old"
     folder.mkdir(parents=True)
     left = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", env={"TMPDIR": str(folder)}, stdin=-1)
-    assert alive(folder) == [left.pid]
+    try:
+        assert alive(folder) == [left.pid]
 
-    killed = await asyncio.to_thread(sweep, {str(bench.root / "calls")})
+        killed = await asyncio.to_thread(sweep, {str(bench.root / "calls")})
 
-    assert (killed, await left.wait()) == (1, -9)
+        assert killed == 1
+    finally:
+        with suppress(ProcessLookupError):
+            left.kill()
+        assert await left.wait() == -9
