@@ -1,23 +1,19 @@
-"""The datetime tool: what it says at a given instant, and as a real process."""
+"""The datetime tool: the present, the lunar calendar, solar terms, and the program as a process."""
 
-import importlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-FOLDER = Path(__file__).resolve().parents[2] / "tools" / "datetime"
-SPEC = yaml.safe_load((FOLDER / "specs" / "datetime.tool.yaml").read_text("utf-8"))
-NOW = datetime(2026, 12, 1, 2, 30, 15, tzinfo=UTC)  # Tuesday 10:30:15 in Beijing
+from tests.tools.datetime_steps import FOLDER, Message, error, module, run_process, serve, told
 
-Message = dict[str, Any]
+SPEC = yaml.safe_load((FOLDER / "specs" / "datetime.tool.yaml").read_text("utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -25,33 +21,6 @@ def no_zone_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     with monkeypatch.context() as patch:
         patch.delenv("TZ", raising=False)
         yield
-
-
-def module(name: str) -> Any:
-    """Import a module of the tool's folder, as the interpreter does that runs its program."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(FOLDER))
-
-
-def serve(now: datetime = NOW, **params: Any) -> Message:
-    """Serve one call at an instant; what crosses the border goes through JSON."""
-    envelope = json.loads(json.dumps({"params": params, "approved": True, "step": 0}))
-    return json.loads(json.dumps(module("datetime_tool").answer(envelope, now)))
-
-
-def told(now: datetime = NOW, **params: Any) -> str:
-    message = serve(now, **params)
-    assert (message["type"], message.get("is_error", False)) == ("result", False), message
-    return str(message["content"])
-
-
-def error(**params: Any) -> str:
-    message = serve(**params)
-    assert (message["type"], message.get("is_error")) == ("result", True), message
-    return str(message["content"])
 
 
 def test_the_present_is_told_with_chinas_calendar() -> None:
@@ -289,15 +258,3 @@ def test_the_lunar_library_is_not_loaded_where_it_is_not_needed() -> None:
     )
 
     assert done.stdout.splitlines() == ["convert False", "diff False", "add False", "holiday False", "lunar True"]
-
-
-def run_process(line: str) -> tuple[int, str, str]:
-    """Run the program as the daemon does; returns its exit code, stdout and stderr."""
-    program = [sys.executable, "-E", "-s", str(FOLDER / "datetime_tool.py")]
-    done = subprocess.run(program, input=line.encode(), capture_output=True, timeout=20, check=False)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def test_the_clock_injected_is_the_one_that_is_read() -> None:
-    assert serve(datetime(2024, 2, 29, 16, 0, tzinfo=UTC))["data"]["datetime"] == "2024-03-01T00:00:00+08:00"
-    assert date.fromisoformat(serve()["data"]["datetime"][:10]) == date(2026, 12, 1)

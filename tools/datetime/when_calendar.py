@@ -9,7 +9,7 @@ from when_holidays import Holiday, Status, arrangement, known_years, next_holida
 from when_lunar import FIRST_YEAR, LAST_YEAR, TERMS_EN, Term, lunar_of, solar_of, terms_after, terms_of
 from when_now import instant_of, lunar_facts, lunar_text, status_text, term_facts
 from when_numerals import NUMERAL, number_of
-from when_text import day_text, short_day, weekday
+from when_text import day_text, plural, short_day, weekday
 from when_words import read_when
 from when_zones import Zone, default_zone, zone_of
 
@@ -174,7 +174,7 @@ def _holiday_line(call: Call, holiday: Holiday) -> str:
         span = f"{_short(call, holiday.first)}{call.say('至', ' to ')}{_short(call, holiday.last)}"
     worked = call.say("、", ", ").join(_short(call, day) for day in holiday.workdays)
     zh = f"{holiday.zh}：{span}放假 {holiday.days} 天" + (f"，{worked}上班" if worked else "") + "。"
-    en = f"{holiday.en}: {span}, {holiday.days} day(s) off" + (f"; worked: {worked}" if worked else "") + "."
+    en = f"{holiday.en}: {span}, {plural(holiday.days, 'day')} off" + (f"; worked: {worked}" if worked else "") + "."
     return call.say(zh, en)
 
 

@@ -41,8 +41,9 @@ def find_festival(name: str) -> Festival:
     found = names.get(word) or names.get(word.removesuffix("节")) or names.get(f"{word}节")
     if found:
         return found
-    near = list(dict.fromkeys(names[other].zh for other in difflib.get_close_matches(word, list(names), n=3)))
-    near_en = [festival.en for festival in FESTIVALS if festival.zh in near]
+    close = difflib.get_close_matches(word, list(names), n=3)
+    near = list(dict.fromkeys(names[other].zh for other in close))
+    near_en = list(dict.fromkeys(names[other].en for other in close))
     raise Refusal(
         f"不认识节日 {name[:60]!r}。"
         + (f"相近的有：{'、'.join(near)}。" if near else "")
@@ -107,7 +108,10 @@ FESTIVALS = (
     _festival("除夕, Chinese New Year's Eve, 年三十, 大年三十, 年夜饭, lunar new years eve, spring festival eve", _eve),
     _festival("元宵节, Lantern Festival, 正月十五", _lunar(1, 15)),
     _festival("龙抬头, Dragon Head-Raising Day, 二月二", _lunar(2, 2)),
-    _festival("清明节, Qingming Festival, 扫墓, qingming, tomb sweeping day, tomb sweeping festival", _term("清明")),
+    _festival(
+        "清明节, Qingming Festival, 扫墓, qingming, pure brightness, tomb sweeping day, tomb sweeping festival",
+        _term("清明"),
+    ),
     _festival("端午节, Dragon Boat Festival, 端阳, 五月初五, dragon boat, duanwu", _lunar(5, 5)),
     _festival("七夕, Qixi Festival, 乞巧节, 七夕情人节, qixi, chinese valentines day", _lunar(7, 7)),
     _festival("中元节, Ghost Festival, 鬼节, 七月半", _lunar(7, 15)),
@@ -138,5 +142,5 @@ FESTIVALS = (
     _festival("圣诞节, Christmas, 圣诞, christmas day, xmas", _fixed(12, 25)),
     _festival("跨年夜, New Year's Eve, 跨年", _fixed(12, 31)),
     _festival("复活节, Easter, easter sunday", _easter),
-    *(_festival(f"{zh}, {en}", _term(zh)) for zh, en in TERMS_EN.items()),
+    *(_festival(f"{zh}, {en}", _term(zh)) for zh, en in TERMS_EN.items() if zh != "清明"),
 )

@@ -18,7 +18,7 @@ DIGITS = {
 }
 TENS = {"廿": "二十", "卅": "三十"}
 NUMERAL = "\u3007零一二两三四五六七八九十廿卅"
-BEFORE_UNIT = re.compile(rf"[{NUMERAL}]+(?=[年月日号点时分])")
+BEFORE_UNIT = re.compile(rf"[{NUMERAL}]+(?=[年月日号点时分天周个])")
 
 
 def number_of(numeral: str) -> int | None:
