@@ -133,9 +133,6 @@ class SqliteStore:
         self._loop.call_soon_threadsafe(self._settle, tasks)
 
     def _settle(self, tasks: list[Task]) -> None:
-        topics = frozenset(topic for task in tasks if task.error is None for topic in task.topics)
-        if topics:
-            self.on_commit(topics)
         for task in tasks:
             future = self._waiting.pop(task)
             if future.done():
@@ -144,6 +141,9 @@ class SqliteStore:
                 future.set_result(task.value)
             else:
                 future.set_exception(task.error)
+        topics = frozenset(topic for task in tasks if task.error is None for topic in task.topics)
+        if topics:
+            self.on_commit(topics)
 
     @asynccontextmanager
     async def _reader(self) -> AsyncGenerator[aiosqlite.Connection]:

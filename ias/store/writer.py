@@ -9,6 +9,7 @@ cancelled; the connection never notices.
 import contextlib
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -19,7 +20,7 @@ from ias.store.base import Transaction
 from ias.store.connection import Clock, drive, translate
 
 GROUP = 128  # transactions in one COMMIT: more gain nothing, and the first of them waits for the last
-IDLE = 0.2  # seconds without work before the log is written back into the database
+IDLE = 0.2  # seconds without a COMMIT before the log is written back into the database
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -50,6 +51,7 @@ class Writer:
         self._clock = clock
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._is_stale = False
+        self._committed_at = 0.0
         self._thread = threading.Thread(target=self._work, name="ias-store-writer", daemon=True)
         self.commits = 0
 
@@ -72,6 +74,8 @@ class Writer:
             tasks, is_over = self._take()
             for together, group in groupby(tasks, lambda task: task.is_transaction):
                 self._serve(list(group), together=together)
+            if self._is_stale and time.monotonic() - self._committed_at >= IDLE:
+                self._checkpoint()  # looks at the version come more often than the log may wait
         self._checkpoint()
         self._connection.close()
 
@@ -129,7 +133,7 @@ class Writer:
                 task.error = translate(error)
             return group
         self.commits += 1
-        self._is_stale = True
+        self._is_stale, self._committed_at = True, time.monotonic()
         return []
 
     def _step(self, task: Task) -> bool:

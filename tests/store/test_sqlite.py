@@ -117,6 +117,16 @@ async def test_readers_see_what_was_committed_just_before(store: SqliteStore) ->
         assert await count(store) == number
 
 
+async def test_the_log_is_written_back_when_no_work_comes_also_while_somebody_looks(
+    store: SqliteStore, path: Path
+) -> None:
+    await store.run(message("ann"))
+    before = os.stat(path).st_size  # noqa: PTH116 - a blocking look is fine here
+    async with asyncio.timeout(10):
+        while os.stat(path).st_size == before:  # noqa: PTH116 - the same
+            await store.has_changed()
+
+
 async def test_files_are_for_their_owner_only(store: SqliteStore, path: Path) -> None:
     await store.run(message("ann"))
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in [path.parent, *path.parent.iterdir()]}

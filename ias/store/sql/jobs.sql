@@ -25,6 +25,10 @@ WHERE state = 'ready' AND id = (
   SELECT id FROM job WHERE queue = :queue AND state = 'ready' AND run_at <= :now ORDER BY run_at, id LIMIT 1)
 RETURNING *;
 
+-- name: claim_owned
+UPDATE job SET state = 'leased', attempts = attempts + 1, lease_token = :token, lease_until = :lease_until, worker = :worker
+WHERE state = 'ready' AND owner_id = :owner_id RETURNING *;
+
 -- name: next_run_at
 SELECT min(run_at) AS run_at FROM job WHERE queue = :queue AND state = 'ready';
 

@@ -49,6 +49,14 @@ def claim(ids: Ids, queue: Queue, worker: str, token: str, lease_ms: int) -> Ste
 
 
 @transaction
+def claim_owned(ids: Ids, owner_id: str, worker: str, token: str, lease_ms: int) -> Steps[Job | None]:  # noqa: ARG001
+    """Take the ready job of one owner, for a process that works on nothing else; None if it has none now."""
+    at = yield from now()
+    rows = yield run("claim_owned", owner_id=owner_id, worker=worker, token=token, lease_until=at + lease_ms)
+    return _job(rows[0]) if rows else None
+
+
+@transaction
 def next_due(ids: Ids, queue: Queue) -> Steps[int]:  # noqa: ARG001 - every transaction is given ids
     """Give the milliseconds until the next job of a queue is due, 0 if one is due now, a day if there is none."""
     at = yield from now()
