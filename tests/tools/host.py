@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -61,13 +63,30 @@ def no_answer(code: str = "http_failed", message: str = "connection refused") ->
     return {"error": {"code": code, "message": message}}
 
 
+@cache
+def _specs() -> dict[str, Message]:
+    """Read the spec of every shipped tool, by the tool's name."""
+    found: dict[str, Message] = {}
+    for path in sorted((ROOT / "tools").glob("*/specs/*.tool.yaml")):
+        fields = yaml.safe_load(path.read_text("utf-8"))
+        found[fields["name"]] = {**fields, "folder": path.parent.parent}
+    return found
+
+
 def spec(name: str) -> Message:
     """Return the spec of a tool, found by the tool's name."""
-    for path in (ROOT / "tools").glob("*/specs/*.tool.yaml"):
-        fields = yaml.safe_load(path.read_text("utf-8"))
-        if fields["name"] == name:
-            return {**fields, "folder": path.parent.parent}
-    raise LookupError(f"no spec has the name {name!r}")
+    return dict(_specs()[name])
+
+
+def specs_of(folder: str) -> list[Message]:
+    """Return the specs of the tools of one folder, in the order of their files."""
+    return [dict(fields) for fields in _specs().values() if fields["folder"].name == folder]
+
+
+def module(folder: str, name: str) -> Any:
+    """Import a module of a tool's folder, as the interpreter does that runs its program."""
+    with _standing_in(ROOT / "tools" / folder / f"{name}.py", None, {}):
+        return importlib.import_module(name)
 
 
 def play(
@@ -90,33 +109,79 @@ def play(
         env: The tool's variables.
         as_process: Start the program anew for each step, as the daemon does.
     """
-    tool = spec(name)
     table = list(answers.items()) if isinstance(answers, Mapping) else list(answers)
-    serve = run_step if as_process else serve_step
+
+    def find(asked: list[Message]) -> list[Message]:
+        return [_find(table, request) for request in asked]
+
+    return _play(spec(name), params, find, secrets=secrets, env=env or {}, as_process=as_process)
+
+
+def play_in_order(name: str, params: Message, *answers: Any, secrets: Sequence[str] = ()) -> Played:
+    """Serve a whole call of a tool: answer n goes to step n, a list of answers to a batch of that many requests.
+
+    The call must ask for each of them.
+    """
+    left = list(answers)
+
+    def take(asked: list[Message]) -> list[Message]:
+        assert left, f"no answer for {asked}"
+        given = left.pop(0)
+        several = given if isinstance(given, list) else [given]
+        assert len(several) == len(asked)
+        return several
+
+    played = _play(spec(name), params, take, secrets=secrets, env={}, as_process=False)
+    assert left == [], f"{len(left)} answers were not asked for"
+    return played
+
+
+def _play(
+    tool: Message,
+    params: Message,
+    answer_to: Callable[[list[Message]], list[Message]],
+    *,
+    secrets: Sequence[str],
+    env: Mapping[str, str],
+    as_process: bool,
+) -> Played:
+    run = run_step if as_process else serve_step
     envelope: Message = {"params": params, "approved": True, "user_id": "u", "call_id": "c_1", "secrets": [*secrets]}
     requests: list[Message] = []
     batches: list[int] = []
     given: Message = {}
-    for step in range(MAX_STEPS):
-        message = serve(tool, {**envelope, "step": step, **given}, env or {})
+    most = tool.get("limits", {}).get("max_steps", MAX_STEPS)
+    for step in range(most):
+        message = run(tool, {**envelope, "step": step, **given}, env)
         check(tool, message, secrets)
         if message["type"] == "result":
             return Played(requests=tuple(requests), batches=tuple(batches), result=message)
+        state = message.pop("state", None)
         asked = message["requests"] if message["type"] == "batch" else [message]
         requests += asked
         batches.append(len(asked))
-        found = [_find(table, request) for request in asked]
+        found = answer_to(asked)
         kind = {"batch": "responses", "db": "db_response"}.get(message["type"], "response")
         given = {kind: found if message["type"] == "batch" else found[0]}
-        if "state" in message:
-            given["state"] = message["state"]
-    raise AssertionError(f"no result after {MAX_STEPS} steps: {[request.get('url') for request in requests]}")
+        if state is not None:
+            given["state"] = state
+    raise AssertionError(f"no result after {most} steps: {[request.get('url') for request in requests]}")
+
+
+def serve(name: str, envelope: Message, env: Mapping[str, str] | None = None) -> Message:
+    """Serve one step of a tool and check its message as the daemon does."""
+    tool = spec(name)
+    message = serve_step(tool, envelope, env or {})
+    secrets = envelope.get("secrets")
+    check(tool, message, secrets if isinstance(secrets, list) else ())
+    return message
 
 
 def serve_step(tool: Message, envelope: Message, env: Mapping[str, str]) -> Message:
     """Serve one step with the program's `main`; what crosses the border goes through JSON."""
     program = tool["folder"] / tool["path"]
-    with _standing_in(program, tool.get("command"), env):
+    _check_env(tool, env)
+    with _standing_in(program, tool.get("command"), dict.fromkeys(tool.get("env", ()), "") | dict(env)):
         main = importlib.import_module(program.stem).main
         return json.loads(json.dumps(main(json.loads(json.dumps(envelope)))))
 
@@ -132,6 +197,7 @@ def run_step(tool: Message, envelope: Message, env: Mapping[str, str]) -> Messag
 
 def run_line(tool: Message, line: str, env: Mapping[str, str]) -> tuple[int, str, str]:
     """Start the program with `line` on stdin; returns its exit code, stdout and stderr."""
+    _check_env(tool, env)
     command = [tool["command"]] if tool.get("command") else []
     done = subprocess.run(
         [sys.executable, "-E", "-s", str(tool["folder"] / tool["path"]), *command],
@@ -150,9 +216,14 @@ def check(tool: Message, message: Message, secrets: Sequence[str]) -> None:
     if not isinstance(said, Asks):
         return
     hosts = [parse_url(ask.url).host for ask in said.asks if isinstance(ask, HttpAsk)]
-    assert [host for host in hosts if not any_matches(host, tuple(tool["hosts"]))] == []
+    assert [host for host in hosts if not any_matches(host, tuple(tool.get("hosts", ())))] == []
     placeholders = set(PLACEHOLDER.findall(json.dumps(message)))
     assert placeholders <= set(tool.get("secrets", ())) & set(secrets)
+
+
+def _check_env(tool: Message, env: Mapping[str, str]) -> None:
+    """Make sure that a test gives the tool no variable that the daemon would not pass."""
+    assert set(env) <= {"TZ", "LANG", *tool.get("env", ())}
 
 
 def _find(table: Sequence[tuple[Matcher, Message]], request: Message) -> Message:
@@ -169,16 +240,23 @@ def _find(table: Sequence[tuple[Matcher, Message]], request: Message) -> Message
 
 @contextmanager
 def _standing_in(program: Path, command: str | None, env: Mapping[str, str]) -> Generator[None]:
-    """Give `main` the import path, arguments and variables that its process would have."""
-    arguments, path, variables = sys.argv, list(sys.path), dict(os.environ)
+    """Give `main` the import path, arguments, time zone and variables that its process would have; "" unsets one."""
+    arguments, path = sys.argv, list(sys.path)
+    variables = {name: os.environ.pop(name, "") for name in ("TZ", *env)}
     sys.argv = [str(program), *([command] if command else [])]
     sys.path.insert(0, str(program.parent))
-    for name in ("TZ", *env):
-        os.environ.pop(name, None)
-    os.environ.update(env)
+    _set(env)
     try:
         yield
     finally:
         sys.argv, sys.path[:] = arguments, path
-        os.environ.clear()
-        os.environ.update(variables)
+        _set(variables)
+
+
+def _set(variables: Mapping[str, str]) -> None:
+    """Set variables of this process, or unset those that are empty, and take the time zone over."""
+    for name, value in variables.items():
+        os.environ.pop(name, None)
+        if value:
+            os.environ[name] = value
+    time.tzset()

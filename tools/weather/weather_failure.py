@@ -80,7 +80,7 @@ def body_of(response: Json, service: str) -> object:
         ServiceFailure: Nothing came back, or it is not JSON.
     """
     failure = response.get("error")
-    if failure or not response:
+    if failure is not None or not response:
         code = line_of(object_of(failure).get("code")) or "http_failed"
         reason = line_of(object_of(failure).get("message"), limit=120) or code
         raise ServiceFailure(

@@ -74,9 +74,10 @@ class Progress:
         )
 
     def failed(self, part: str, failure: ServiceFailure) -> None:
-        """Keep a failure; QWeather is asked no more where it refuses the account or does not answer."""
+        """Keep a failure; QWeather is asked no more where it refuses the account, or no search was answered."""
         self.failures.append([self.stage, part, failure.kind, failure.zh, failure.en])
-        if self.stage != "om" and failure.kind in (Kind.REFUSED, Kind.DOWN):
+        is_down = self.stage == "geo" and failure.kind is Kind.DOWN
+        if self.stage in ("geo", "v1", "v7") and (failure.kind is Kind.REFUSED or is_down):
             self.is_open = False
 
     def reason(self, call: Call, *, part: str = "", stages: tuple[str, ...] = ()) -> str:

@@ -31,7 +31,7 @@ def show_now(call: Call, where: str, got: Json) -> list[str]:
 def show_daily(call: Call, where: str, got: Json) -> list[str]:
     """Write one line a day."""
     days = objects_of(object_of(got.get("daily")).get("days"))
-    lines = [call.say(f"{where} {len(days)} 天预报：", f"{where}, forecast for {len(days)} days:")]
+    lines = [call.say(f"{where} {len(days)} 天预报：", f"{where}, {len(days)}-day forecast:")]
     return lines + [_head(call, text_of(day.get("date")) or "?", _day(call, day)) for day in days]
 
 
@@ -39,8 +39,8 @@ def show_hourly(call: Call, where: str, got: Json) -> list[str]:
     """Write one line an hour, every third hour of a long forecast, and the alerts in full."""
     hours = objects_of(object_of(got.get("hourly")).get("hours"))
     step = 1 if len(hours) <= DENSE_HOURS else 3
-    note = "" if step == 1 else call.say("（每 3 小时）", " (every third one)")
-    lines = [call.say(f"{where}未来 {len(hours)} 小时{note}：", f"{where}, {len(hours)} hours{note}:")]
+    note = "" if step == 1 else call.say("（每 3 小时）", " (every third hour)")
+    lines = [call.say(f"{where}未来 {len(hours)} 小时{note}：", f"{where}, {len(hours)}-hour forecast{note}:")]
     date = ""
     for hour in hours[::step]:
         at = text_of(hour.get("at"))
