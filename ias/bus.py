@@ -1,4 +1,4 @@
-"""Live events to whoever listens to a conversation; stored events are only announced, the running text alone is kept."""
+"""Live events to the listeners of a conversation; stored events are only announced, the running text alone is kept."""
 
 import asyncio
 from collections import deque

@@ -12,7 +12,7 @@ READING = frozenset({"GET", "HEAD"})
 
 
 class Level(StrEnum):
-    """What is asked about where no rule speaks: nothing, writing requests, new hosts too, everything; or all forbidden."""
+    """What is asked about where no rule speaks: nothing, writing requests, new hosts too, all; or all is forbidden."""
 
     NEVER = "never"
     WRITES = "writes"

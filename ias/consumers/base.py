@@ -62,6 +62,10 @@ class Consumer:
         """Give the tasks at work, by the id of their job."""
         return self._in_flight
 
+    def new_token(self) -> str:
+        """Draw the proof of a lease."""
+        return self._config.new_token()
+
     def interrupt(self, job_id: str) -> None:
         """Stop working on a job that was cancelled meanwhile; its rows are settled already."""
         task = self._in_flight.get(job_id)
@@ -78,7 +82,7 @@ class Consumer:
                 if job is None:
                     self._slots.release()
                     continue
-                task = group.create_task(self._work(job))
+                task = group.create_task(self.work(job))
                 self._in_flight[job.id] = task
                 task.add_done_callback(lambda _, job_id=job.id: self._done(job_id))
 
@@ -92,7 +96,7 @@ class Consumer:
         seen = self.signal.count
         config = self._config
         try:
-            job = await self._store.run(claim(config.queue, config.worker, config.new_token(), config.terms.lease_ms))
+            job = await self._store.run(claim(config.queue, config.worker, self.new_token(), config.terms.lease_ms))
             if job is not None:
                 return job
             wait = min(IDLE_POLL, await self._store.run(next_due(config.queue)) / 1000)
@@ -102,7 +106,8 @@ class Consumer:
         await self.signal.wait_beyond(seen, seconds=wait)
         return None
 
-    async def _work(self, job: Job) -> None:
+    async def work(self, job: Job) -> None:
+        """Work on a claimed job and commit its outcome; a cancelled one goes back with its attempt not counted."""
         try:
             outcome = await self._outcome(job)
             await self._commit(job, outcome)

@@ -2,7 +2,8 @@
 
 import os
 import secrets as randomness
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -86,13 +87,23 @@ class Parts:
         await self.store.close()
 
 
-async def build(config: Config) -> Parts:
-    """Build the parts; the state folder's lock must be held.
+@asynccontextmanager
+async def opened(config: Config) -> AsyncGenerator[Parts]:
+    """Build the parts and let go of them at the end; the state folder's lock must be held.
 
     Raises:
         ConfigError: What the configuration says cannot be built.
         StateError: The store cannot be used.
     """
+    parts = await build(config)
+    try:
+        yield parts
+    finally:
+        await parts.close()
+
+
+async def build(config: Config) -> Parts:
+    """Build the parts; whoever calls this closes them."""
     settings = config.settings
     secrets = Secrets(config.secret_hosts, config.env)
     logs = open_logs(settings.logs, config.path(settings.logs.dir), secrets.scrub)
@@ -143,7 +154,10 @@ async def build(config: Config) -> Parts:
         )
         for queue, handler in handlers.items()
     }
-    poke: Callable[[], None] = lambda: parts.poke()  # noqa: E731 - the timers are a part themselves
+
+    def poke() -> None:
+        parts.poke()  # the timers are a part themselves
+
     parts = Parts(
         config=config,
         logs=logs,

@@ -6,14 +6,12 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from ias.config.load import Config
-from ias.daemon.parts import Parts, build
+from ias.daemon.parts import Parts, opened
 from ias.daemon.tools import LoadedTools
 from ias.domain.jobs import Queue
 from ias.errors import IasError
@@ -58,7 +56,7 @@ def serve(config: Config, options: ServeOptions | None = None) -> int:
 async def _serve(config: Config, options: ServeOptions) -> int:
     began = time.perf_counter()
     signals = Signals()
-    async with _parts(config) as parts:
+    async with opened(config) as parts:
         recovered = await parts.store.run(recover_at_start())
         tools = LoadedTools(parts)
         await tools.reload()
@@ -84,15 +82,6 @@ async def _serve(config: Config, options: ServeOptions) -> int:
                 task.cancel()
         parts.logs.ops.info("stopped", text="stopped" if is_clean else "stopped; work in flight was given back")
         return 0 if is_clean else 1
-
-
-@asynccontextmanager
-async def _parts(config: Config) -> AsyncGenerator[Parts]:
-    parts = await build(config)
-    try:
-        yield parts
-    finally:
-        await parts.close()
 
 
 async def _drain(parts: Parts, consuming: asyncio.Task[None], forced: asyncio.Task[None]) -> bool:

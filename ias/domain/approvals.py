@@ -119,8 +119,8 @@ class Grant:
 class RequestView:
     """What a rule can look at in a request.
 
-    For http `method`, `host`, `path`; for db `method` is the operation and `deletes` says what it does; for a whole call
-    `path` is the digest of its arguments.
+    For http `method`, `host`, `path`; for db `method` is the operation and `deletes` says what it does; for a whole
+    call `path` is the digest of its arguments.
     """
 
     tool: str

@@ -222,8 +222,8 @@ class Asks:
 class Answer:
     """The host's answer to one ask.
 
-    `body` is for http `{status, headers, body | body_base64, truncated?}` or `{error: {code, message}}`, for db `{rows}`,
-    `{changed}` or `{error}`, for call `{value}` or `{error}`.
+    `body` is for http `{status, headers, body | body_base64, truncated?}` or `{error: {code, message}}`, for db
+    `{rows}`, `{changed}` or `{error}`, for call `{value}` or `{error}`.
     """
 
     kind: StepKind
@@ -234,8 +234,8 @@ class Answer:
 class StepInput:
     """What one start of a program (or one turn of an in-process tool) is given.
 
-    `step` counts from 0; `answers` stand in the order of the asks of the step before, `state` is what that step wanted to
-    remember; `seconds` is the time left for the whole call.
+    `step` counts from 0; `answers` stand in the order of the asks of the step before, `state` is what that step wanted
+    to remember; `seconds` is the time left for the whole call.
     """
 
     step: int = 0

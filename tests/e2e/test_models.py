@@ -1,6 +1,6 @@
 """What a model may do to the daemon: good answers, bad ones, none."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ TOOLS = (ROOT / "tools" / "memories",)
 
 
 @contextmanager
-def talking(tmp_path: Path, *replies: Reply) -> Iterator[tuple[Daemon, Script]]:
+def talking(tmp_path: Path, *replies: Reply) -> Generator[tuple[Daemon, Script]]:
     script = Script(replies)
     with serve(script) as server, Daemon(make_home(tmp_path, llm_config(server.origin), tools=TOOLS)) as daemon:
         yield daemon, script
