@@ -37,6 +37,7 @@ def no_zone_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         yield
 
 
+@settings(deadline=None)
 @given(day=DAYS)
 @example(day=date(2025, 7, 25))
 def test_a_lunar_date_leads_back_to_its_day(day: date) -> None:
@@ -51,6 +52,7 @@ def test_a_lunar_date_leads_back_to_its_day(day: date) -> None:
         }
 
 
+@settings(deadline=None)
 @given(day=DAYS)
 def test_the_next_day_is_the_next_lunar_day_or_the_first_of_a_month(day: date) -> None:
     lunar_of = module("when_lunar").lunar_of
@@ -59,6 +61,7 @@ def test_the_next_day_is_the_next_lunar_day_or_the_first_of_a_month(day: date) -
         assert there.day == here.day + 1 or (there.day == 1 and here.day in (29, 30))
 
 
+@settings(deadline=None)
 @given(day=DAYS, amount=st.integers(-3000, 3000))
 def test_what_was_added_is_the_difference(day: date, amount: int) -> None:
     for unit, key in (("days", "days"), ("business_days", "business_days")):
@@ -66,6 +69,7 @@ def test_what_was_added_is_the_difference(day: date, amount: int) -> None:
         assert serve(action="diff", date=day.isoformat(), end=end)["data"][key] == amount
 
 
+@settings(deadline=None)
 @given(start=DAYS, end=DAYS)
 def test_working_days_are_those_that_are_worked(start: date, end: date) -> None:
     holidays = module("when_holidays")
@@ -77,6 +81,7 @@ def test_working_days_are_those_that_are_worked(start: date, end: date) -> None:
         assert counted == sum(worked)
 
 
+@settings(deadline=None)
 @given(start=DAYS, end=DAYS)
 def test_years_months_and_days_add_up_to_the_later_day(start: date, end: date) -> None:
     count = module("when_count")
@@ -87,6 +92,7 @@ def test_years_months_and_days_add_up_to_the_later_day(start: date, end: date) -
     assert count.add_months(start, years * 12 + months) + timedelta(days=days) == end
 
 
+@settings(deadline=None)
 @given(wall=st.datetimes(datetime(1990, 1, 1), datetime(2037, 1, 1)), key=ZONES)  # noqa: DTZ001  a wall clock has no zone
 @example(wall=datetime(2011, 12, 30, 12), key="Pacific/Apia")  # noqa: DTZ001  a day that the clock skipped there
 def test_a_wall_clock_time_is_kept_or_the_change_is_said(wall: datetime, key: str) -> None:
@@ -99,6 +105,7 @@ def test_a_wall_clock_time_is_kept_or_the_change_is_said(wall: datetime, key: st
     assert bool(placed.zh) == bool(placed.en)
 
 
+@settings(deadline=None)
 @given(stamp=st.integers(100_000_000, 4_000_000_000), key=ZONES)
 def test_a_timestamp_leads_back_to_itself(stamp: int, key: str) -> None:
     there = serve(action="convert", date=str(stamp), to_timezone=key)["data"]["to"]["datetime"]
@@ -106,7 +113,7 @@ def test_a_timestamp_leads_back_to_itself(stamp: int, key: str) -> None:
     assert serve(action="convert", date=there)["data"]["unix_seconds"] == stamp
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(
     action=st.sampled_from(ACTIONS),
     params=st.fixed_dictionaries(
@@ -140,7 +147,7 @@ def test_any_parameters_get_an_answer(action: str, params: dict[str, Any]) -> No
 
 
 @given(day=st.dates(), festival=st.sampled_from(["春节", "腊八", "冬至", "感恩节", "2月29日", "Easter"]))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_any_clock_gets_an_answer(day: date, festival: str) -> None:
     now = datetime(day.year, day.month, day.day, 12, tzinfo=ZoneInfo("UTC"))
 

@@ -4,7 +4,7 @@ import re
 from datetime import date
 
 from when_call import Call, Message, Refusal, result
-from when_festivals import find_festival
+from when_festivals import festival_day, find_festival
 from when_holidays import Holiday, Status, arrangement, known_years, next_holiday, status_of
 from when_lunar import FIRST_YEAR, LAST_YEAR, TERMS_EN, Term, lunar_of, solar_of, terms_after, terms_of
 from when_now import instant_of, lunar_facts, lunar_text, status_text, term_facts
@@ -22,7 +22,7 @@ NAMED_MONTHS = {"正": 1, "冬": 11, "腊": 12}
 
 def tell_lunar(call: Call) -> Message:
     """Turn a date into the lunar calendar's, or a lunar date into the common one."""
-    zone = zone_of(call, "timezone") or default_zone()
+    zone = zone_of(call, "timezone") or default_zone(call)
     text = call.text("lunar_date")
     written = call.text("date")
     if not text and re.match("农历|阴历|旧历", written):
@@ -40,7 +40,7 @@ def tell_lunar(call: Call) -> Message:
 
 def tell_solar_terms(call: Call) -> Message:
     """Tell the next solar term, a named one, or all of a year."""
-    zone = zone_of(call, "timezone") or default_zone()
+    zone = zone_of(call, "timezone") or default_zone(call)
     year = call.whole("year", least=FIRST_YEAR, most=LAST_YEAR)
     if call.text("festival"):
         return _named_term(call, zone, year)
@@ -60,7 +60,7 @@ def tell_solar_terms(call: Call) -> Message:
 
 def tell_holidays(call: Call) -> Message:
     """Tell whether a day is worked, or how a year's holidays or one of them is arranged."""
-    zone = zone_of(call, "timezone") or default_zone()
+    zone = zone_of(call, "timezone") or default_zone(call)
     year = call.whole("year", least=1, most=9999)
     today = call.now.astimezone(zone.rules).date()
     if call.text("festival"):
@@ -97,6 +97,10 @@ def _day(call: Call, zone: Zone) -> date:
 
 def _from_lunar(call: Call, text: str, zone: Zone) -> date:
     match = LUNAR.fullmatch(re.sub(r"\s+", "", text))
+    today = call.now.astimezone(zone.rules).date()
+    named = None if match else festival_day(text, today)
+    if named:
+        return named
     month = NAMED_MONTHS.get(match["month"]) or number_of(match["month"]) if match else None
     day = number_of(match["day"]) if match else None
     if match is None or month is None or day is None or not 1 <= month <= 12:
@@ -105,7 +109,7 @@ def _from_lunar(call: Call, text: str, zone: Zone) -> date:
             f"The lunar date {text[:60]!r} is not understood: write 2026-08-15 (lunar year, month, day) or 八月十五.",
         )
     written = number_of(match["year"]) if match["year"] else call.whole("year", least=FIRST_YEAR, most=LAST_YEAR)
-    year = written if written is not None else lunar_of(call.now.astimezone(zone.rules).date()).year
+    year = written if written is not None else lunar_of(today).year
     is_leap = bool(match["leap"]) or call.params.get("is_leap") is True
     return solar_of(year, month, day, is_leap=is_leap)
 

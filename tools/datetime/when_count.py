@@ -39,7 +39,7 @@ class Point:
 
 def difference(call: Call) -> Message:
     """Tell the time from one date to another, in calendar and in working days."""
-    zone = zone_of(call, "timezone") or default_zone()
+    zone = zone_of(call, "timezone") or default_zone(call)
     if not call.text("date") and not call.text("end"):
         raise Refusal(
             "请用 date 和 end 给出两个日期，例如 2026-12-01 和 2027-02-06。",
@@ -75,7 +75,7 @@ def difference(call: Call) -> Message:
 
 def add(call: Call) -> Message:
     """Tell the date or time that lies an amount of a unit after a date, before it for a negative amount."""
-    zone = zone_of(call, "timezone") or default_zone()
+    zone = zone_of(call, "timezone") or default_zone(call)
     unit = call.text("unit") or "days"
     if unit not in UNITS:
         raise Refusal(
@@ -110,7 +110,7 @@ def add(call: Call) -> Message:
 
 def until(call: Call) -> Message:
     """Tell how long it is until a festival or a date, or since when it is past."""
-    zone = zone_of(call, "timezone") or default_zone()
+    zone = zone_of(call, "timezone") or default_zone(call)
     here = call.now.astimezone(zone.rules)
     year = call.whole("year", least=1, most=9999)
     name = ""

@@ -1,6 +1,7 @@
 """Festivals by name, and the day of each in a year."""
 
 import difflib
+import re
 from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,11 +37,10 @@ def find_festival(name: str) -> Festival:
     Raises:
         Refusal: There is none; it says which names are near.
     """
-    word = _word(name)
-    names = {_word(other): festival for festival in FESTIVALS for other in _names(festival)}
-    found = names.get(word) or names.get(word.removesuffix("节")) or names.get(f"{word}节")
+    found = known_festival(name)
     if found:
         return found
+    word, names = _word(name), _by_name()
     close = difflib.get_close_matches(word, list(names), n=3)
     near = list(dict.fromkeys(names[other].zh for other in close))
     near_en = list(dict.fromkeys(names[other].en for other in close))
@@ -53,6 +53,26 @@ def find_festival(name: str) -> Festival:
         + "Write a festival or solar term (Spring Festival, Christmas, Winter Solstice), or a date in `date`.",
         near=near,
     )
+
+
+def known_festival(name: str) -> Festival | None:
+    """Return the festival or solar term of a name, None where there is none."""
+    word, names = _word(name), _by_name()
+    return names.get(word) or names.get(word.removesuffix("节")) or names.get(f"{word}节")
+
+
+def festival_day(text: str, today: date) -> date | None:
+    """Return the day of a festival written with or without a year (春节, 2027年春节, Christmas 2027)."""
+    match = re.fullmatch(r"(?:(?P<before>\d{4})年?)?\s*(?P<name>\D+?)\s*(?P<after>\d{4})?", text)
+    festival = known_festival(match["name"]) if match else None
+    if match is None or festival is None:
+        return None
+    year = match["before"] or match["after"]
+    return festival.within(int(year)) if year else festival.next_from(today)
+
+
+def _by_name() -> dict[str, Festival]:
+    return {_word(other): festival for festival in FESTIVALS for other in _names(festival)}
 
 
 def _names(festival: Festival) -> tuple[str, ...]:

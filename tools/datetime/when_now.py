@@ -19,7 +19,7 @@ STATUS_TEXT = {
 
 def tell_now(call: Call) -> Message:
     """Tell time and date in a zone, and China's calendar where the clock is China's."""
-    zone = zone_of(call, "timezone") or default_zone()
+    zone = zone_of(call, "timezone") or default_zone(call)
     here = call.now.astimezone(zone.rules)
     week = here.isocalendar()
     facts: Message = {
@@ -51,12 +51,12 @@ def convert(call: Call) -> Message:
     """Carry a time or a Unix timestamp from one zone to another."""
     source = zone_of(call, "timezone")
     target = zone_of(call, "to_timezone")
-    start = source or default_zone()
+    start = source or default_zone(call)
     text = call.text("date")
     here = call.now.astimezone(start.rules)
     when = read_when(text, here) if text else When(day=here.date(), at=here.time(), instant=here)
     moment, notes = instant_of(call, when, start)
-    aim = target or (start if when.instant else default_zone())
+    aim = target or (start if when.instant else default_zone(call))
     there = moment.astimezone(aim.rules)
     stamp = int(moment.timestamp())
     facts: Message = {

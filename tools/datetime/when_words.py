@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from when_call import Refusal
+from when_festivals import festival_day
 from when_numerals import with_digits
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -232,10 +233,16 @@ def _weekday(text: str, today: date) -> tuple[date, bool] | None:
     return today + timedelta(days=number - today.weekday() + 7 * weeks), False
 
 
+def _festival(text: str, today: date) -> tuple[date, bool] | None:
+    day = festival_day(text, today)
+    return None if day is None else (day, False)
+
+
 READERS: tuple[Callable[[str, date], tuple[date, bool] | None], ...] = (
     _whole,
     _yearless,
     _month_name,
     _relative,
     _weekday,
+    _festival,
 )

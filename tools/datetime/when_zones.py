@@ -45,11 +45,13 @@ class Placed:
     en: str = ""
 
 
-def default_zone() -> Zone:
+def default_zone(call: Call) -> Zone:
     """Return the zone of the variable TZ if it is an IANA name, else China's."""
     key = os.environ.get("TZ", "").strip().removeprefix(":")
     rules = _iana(key) if key else None
-    return Zone(rules=rules, label=key, key=key) if rules else Zone(rules=ZoneInfo(CHINA), label="北京时间", key=CHINA)
+    if rules:
+        return Zone(rules=rules, label=key, key=key)
+    return Zone(rules=ZoneInfo(CHINA), label=call.say("北京时间", "China"), key=CHINA)
 
 
 def zone_of(call: Call, name: str) -> Zone | None:
@@ -81,7 +83,7 @@ def find_zone(text: str) -> Zone:
     cities, unclear = _cities()
     if word in unclear:
         raise _unclear(text, unclear[word])
-    key = cities.get(word) or _by_last_part(word)
+    key = cities.get(word) or _by_part(word, cities) or _by_last_part(word)
     rules = _iana(key) if key else None
     if key is None or rules is None:
         raise _unknown(text, word, cities)
@@ -156,6 +158,18 @@ def _word(text: str) -> str:
         if word.endswith(tail) and len(word) > len(tail):
             word = word.removesuffix(tail)
     return word.strip()
+
+
+def _by_part(word: str, cities: dict[str, str]) -> str | None:
+    """Return the zone of a place written with its country or district: 美国纽约, 北京市朝阳区, Paris, France."""
+    if not CJK.search(word):
+        return cities.get(word.partition(",")[0].strip()) if "," in word else None
+    named = [name for name in cities if CJK.search(name) and name in word]
+    last = [name for name in named if word.endswith(name)]
+    if last:
+        return cities[max(last, key=len)]
+    found = {cities[name] for name in named}
+    return found.pop() if len(found) == 1 else None
 
 
 def _by_last_part(word: str) -> str | None:
