@@ -104,6 +104,7 @@ async def opened(config: Config) -> AsyncGenerator[Parts]:
 
 async def build(config: Config) -> Parts:
     """Build the parts; whoever calls this closes them."""
+    refuse_unbuilt(config)
     settings = config.settings
     secrets = Secrets(config.secret_hosts, config.env)
     logs = open_logs(settings.logs, config.path(settings.logs.dir), secrets.scrub)
@@ -175,6 +176,21 @@ async def build(config: Config) -> Parts:
     )
     store.on_commit = parts.on_commit
     return parts
+
+
+def refuse_unbuilt(config: Config) -> None:
+    """Refuse what config.yaml may say by its schema and this version cannot do: silence would be a false promise.
+
+    Raises:
+        ConfigError: It asks for confinement, an MCP server or a channel.
+    """
+    settings = config.settings
+    if settings.sandbox.level in ("ns", "plain"):
+        raise config.error("sandbox.level", f"{settings.sandbox.level!r} is not in this version; write auto or off")
+    if settings.mcp.servers:
+        raise config.error("mcp.servers", "is not in this version; leave it empty")
+    if settings.channels:
+        raise config.error("channels", "holds a channel, and this version has none but the API; leave it empty")
 
 
 def terms_of(config: Config) -> Terms:

@@ -143,3 +143,14 @@ def test_no_disk_space_is_answered_and_recovers_by_itself(tmp_path: Path) -> Non
         assert (status, problem["title"]) == (507, "No space left")
         resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
         assert "milk" in daemon.ask("remember that I like milk")
+
+
+@pytest.mark.parametrize(
+    "text", ["sandbox: {level: plain}\n", "mcp: {servers: {files: {command: npx}}}\n", "channels: {wechat: {}}\n"]
+)
+def test_what_this_version_cannot_do_is_refused_and_not_ignored(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+    done = run_ias(tmp_path, "serve")
+    assert done.returncode == 78
+    assert "config.yaml:1: " in done.stderr
+    assert "this version" in done.stderr
