@@ -37,6 +37,7 @@ Keys: TypeAlias = tuple[str | int, ...]
 
 # What libyaml says, and what a person does about it.
 HINTS = (
+    ("tab character", "indent with spaces, not tabs"),
     ("mapping values are not allowed", "put text that holds ': ' in quotes, and indent keys of one level alike"),
     (
         "found character that cannot start any token",
