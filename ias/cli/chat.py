@@ -2,8 +2,10 @@
 
 import importlib
 import os
+import signal
 import sys
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -12,7 +14,7 @@ from ias.cli import words
 from ias.cli.asking import Question, choose, decide, question_of
 from ias.cli.client import Daemon, ServerEvent
 from ias.cli.exits import DONE, FAILED, INTERRUPTED
-from ias.cli.feed import Feed
+from ias.cli.feed import Feed, Mark
 from ias.cli.output import say_aside
 from ias.cli.place import OPERATOR, find_place, program
 from ias.cli.screen import Screen, print_event
@@ -111,7 +113,7 @@ class Talk:
         if self._feed is None or conversation != self._conversation:
             if self._feed is not None:
                 self._feed.close()
-            self._feed = Feed(self._daemon, conversation, cursor, lambda: say_aside(words.LOST_CONNECTION()))
+            self._feed = Feed(self._daemon, conversation, cursor)
             self._conversation = conversation
         return self._feed
 
@@ -130,15 +132,14 @@ class Turn:
 
     def follow(self) -> int:
         """Show events and ask questions until the turn is over; Ctrl-C stops it, a second one leaves."""
-        while self.screen.reason is None:
-            try:
+        before = signal.signal(signal.SIGINT, self._on_interrupt)
+        try:
+            while self.screen.reason is None:
                 self._step()
-            except KeyboardInterrupt:
-                if self.is_stopping:
-                    return INTERRUPTED
-                self.is_stopping = True
-                self.screen.aside(words.STOPPING())
-                self.daemon.post(f"/api/conversations/{self.conversation}/cancel", {})
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        finally:
+            signal.signal(signal.SIGINT, before)
         reason = self.screen.reason
         if reason in REPLIED:
             return DONE
@@ -149,10 +150,23 @@ class Turn:
     def _step(self) -> None:
         can_ask = bool(self.questions) and sys.stdin.isatty() and not self.settings.as_json
         event = self.feed.wait(sys.stdin.fileno() if can_ask else None)
-        if event is None:
-            self._on_key(os.read(sys.stdin.fileno(), 1024))  # one line: a terminal hands lines out
-        else:
-            self._on_event(event)
+        match event:
+            case None:
+                self._on_key(os.read(sys.stdin.fileno(), 1024))  # one line: a terminal hands lines out
+            case Mark.LOST:
+                self.screen.aside(words.LOST_CONNECTION())
+            case Mark.INTERRUPT:
+                self.screen.aside(words.STOPPING())
+                self.daemon.post(f"/api/conversations/{self.conversation}/cancel", {})
+            case ServerEvent():
+                self._on_event(event)
+
+    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """Handle Ctrl-C between two events: an event that is being shown is not torn."""
+        if self.is_stopping:
+            raise KeyboardInterrupt
+        self.is_stopping = True
+        self.feed.interrupt()
 
     def _on_event(self, event: ServerEvent) -> None:
         if self.settings.as_json:

@@ -4,13 +4,20 @@ import os
 import queue
 import select
 import threading
-from collections.abc import Callable
+from enum import Enum
 
 from ias.cli.client import Daemon, ServerEvent
 from ias.errors import DaemonNotRunningError, IasError
 
 PAUSE = 0.5  # seconds before the stream is opened again
 PATIENCE = 120  # tries in a row without an event before the daemon is taken for gone
+
+
+class Mark(Enum):
+    """What stands between events: the person pressed Ctrl-C; the connection was lost and is made again."""
+
+    INTERRUPT = "interrupt"
+    LOST = "lost"
 
 
 class Feed:
@@ -20,21 +27,19 @@ class Feed:
         daemon: Where from.
         conversation_id: Which.
         after: The number of the last event that is known.
-        on_lost: Told when the connection is lost, each time.
     """
 
-    def __init__(self, daemon: Daemon, conversation_id: str, after: int, on_lost: Callable[[], None]) -> None:
+    def __init__(self, daemon: Daemon, conversation_id: str, after: int) -> None:
         self._daemon = daemon
         self._conversation_id = conversation_id
         self._after = after
-        self._on_lost = on_lost
-        self._items: queue.SimpleQueue[ServerEvent | IasError] = queue.SimpleQueue()
+        self._items: queue.SimpleQueue[ServerEvent | Mark | IasError] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._readable, self._writable = os.pipe()
         self._thread = threading.Thread(target=self._read, daemon=True)  # must not hold the process's end up
         self._thread.start()
 
-    def wait(self, keyboard: int | None) -> ServerEvent | None:
+    def wait(self, keyboard: int | None) -> ServerEvent | Mark | None:
         """Give the next event, or None if the keyboard has something to read first.
 
         Args:
@@ -44,14 +49,22 @@ class Feed:
             IasError: The conversation cannot be followed any more.
         """
         watched = [self._readable] if keyboard is None else [self._readable, keyboard]
-        ready, _, _ = select.select(watched, [], [])
-        if self._readable not in ready:
-            return None
-        os.read(self._readable, 1)
-        item = self._items.get()
-        if isinstance(item, IasError):
-            raise item
-        return item
+        while True:
+            try:
+                item = self._items.get_nowait()
+            except queue.Empty:
+                ready, _, _ = select.select(watched, [], [])
+                if self._readable not in ready:
+                    return None
+                os.read(self._readable, 4096)  # an item is put before its byte is written: all of these are there
+                continue
+            if isinstance(item, IasError):
+                raise item
+            return item
+
+    def interrupt(self) -> None:
+        """Let `wait` give an interrupt; safe in a signal handler."""
+        self._put(Mark.INTERRUPT)
 
     def close(self) -> None:
         """Stop following. The thread ends with its connection."""
@@ -75,10 +88,10 @@ class Feed:
                 self._put(error)
                 return
             if failures == 0 and not self._stop.is_set():
-                self._on_lost()
+                self._put(Mark.LOST)
             failures += 1
             self._stop.wait(PAUSE)
 
-    def _put(self, item: ServerEvent | IasError) -> None:
+    def _put(self, item: ServerEvent | Mark | IasError) -> None:
         self._items.put(item)
         os.write(self._writable, b"\0")

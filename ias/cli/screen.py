@@ -85,9 +85,9 @@ class Screen:
         fresh = text[len(known) - offset :]
         self._texts[step] = known + fresh
         if fresh:
+            self._is_line_open = not fresh.endswith("\n")
             sys.stdout.write(tame(fresh))
             sys.stdout.flush()
-            self._is_line_open = True
 
     def _begin_anew(self, known: str) -> str:
         if known:

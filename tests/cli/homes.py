@@ -31,7 +31,7 @@ class Ended:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "TMPDIR", "HOME")}
-    return kept | {"IAS_HOME": str(home), "LC_ALL": "C.UTF-8", "PYTHONWARNINGS": "error", **more}
+    return kept | {"IAS_HOME": str(home), "LC_ALL": "C.UTF-8", **more}
 
 
 def ias(home: Path, *args: str, stdin: str = "", cwd: Path | None = None, **more: str) -> Ended:
