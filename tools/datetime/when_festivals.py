@@ -5,7 +5,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import MAXYEAR, MINYEAR, date, timedelta
 
 from when_call import Refusal
 from when_lunar import TERMS_EN, month_days, solar_of, terms_of
@@ -21,9 +21,18 @@ class Festival:
     day_in: Callable[[int], date]
 
     def next_from(self, day: date) -> date:
-        """Return the first day of the festival on or after a day."""
-        years = range(day.year - 1, day.year + 2)  # the last days of a lunar year lie in the next common one
-        return min(found for found in map(self.day_in, years) if found >= day)
+        """Return the first day of the festival on or after a day.
+
+        Raises:
+            OverflowError: It leaves the years 1 to 9999.
+            Refusal: A lunar festival leaves the years of the lunar calendar.
+        """
+        first, last = max(day.year - 1, MINYEAR), min(day.year + 1, MAXYEAR)
+        years = range(first, last + 1)  # the last days of a lunar year lie in the next common one
+        coming = [found for found in map(self.day_in, years) if found >= day]
+        if not coming:
+            raise OverflowError(f"no {self.en} after {day}")
+        return min(coming)
 
     def within(self, year: int) -> date:
         """Return the day of the festival that lies in a year of the common calendar, the later one of two."""
