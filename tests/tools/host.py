@@ -1,4 +1,4 @@
-"""Plays the host for a tool: drives it against a table of answers, in this process or as one process a step."""
+"""Plays the host for a tool: drives it against given answers, in this process or as one process a step."""
 
 import importlib
 import json
@@ -56,6 +56,11 @@ def answer(body: object, *, status: int = 200) -> Message:
     """Make the host's answer out of a text or of what is sent as JSON."""
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
     return {"status": status, "headers": {"content-type": "application/json"}, "body": text}
+
+
+def recorded_body(name: str) -> Any:
+    """Return a recorded body, parsed."""
+    return json.loads((RECORDED / name).read_text("utf-8"))
 
 
 def no_answer(code: str = "http_failed", message: str = "connection refused") -> Message:
@@ -117,23 +122,58 @@ def play(
     return _play(spec(name), params, find, secrets=secrets, env=env or {}, as_process=as_process)
 
 
-def play_in_order(name: str, params: Message, *answers: Any, secrets: Sequence[str] = ()) -> Played:
-    """Serve a whole call of a tool: answer n goes to step n, a list of answers to a batch of that many requests.
+def play_in_order(
+    name: str, params: Message, *bodies: Any, secrets: Sequence[str] | None = None
+) -> tuple[list[Message], Message]:
+    """Serve a whole call of a tool: body n goes to step n, a list of bodies to a batch of that many requests.
 
-    The call must ask for each of them.
+    Args:
+        name: The tool's name.
+        params: The call's arguments.
+        bodies: Texts, or what is sent as JSON. The call must ask for each of them.
+        secrets: Names of the secrets that have a value; all of the tool's, where none are given.
+
+    Returns:
+        All requests in order, and the result.
     """
-    left = list(answers)
+    left = list(bodies)
 
     def take(asked: list[Message]) -> list[Message]:
         assert left, f"no answer for {asked}"
-        given = left.pop(0)
-        several = given if isinstance(given, list) else [given]
-        assert len(several) == len(asked)
-        return several
+        body = left.pop(0)
+        given = [body] if len(asked) == 1 else body
+        assert len(given) == len(asked)
+        return [answer(one) for one in given]
 
-    played = _play(spec(name), params, take, secrets=secrets, env={}, as_process=False)
+    tool = spec(name)
+    names = tool.get("secrets", ()) if secrets is None else secrets
+    played = _play(tool, params, take, secrets=names, env={}, as_process=False)
     assert left == [], f"{len(left)} answers were not asked for"
-    return played
+    return list(played.requests), played.result
+
+
+def play_by_host(
+    name: str, params: Message, answers: Mapping[str, Message], *, secrets: Sequence[str] = ()
+) -> tuple[list[Message], Message]:
+    """Serve a whole call of a tool; each request is answered by its whole address or its host, others are refused.
+
+    Returns:
+        All requests in order, and the result.
+    """
+
+    def find(asked: list[Message]) -> list[Message]:
+        urls = [request["url"] for request in asked]
+        return [answers.get(url) or answers.get(urlsplit(url).netloc) or no_answer() for url in urls]
+
+    played = _play(spec(name), params, find, secrets=secrets, env={}, as_process=False)
+    return list(played.requests), played.result
+
+
+def refusal(name: str, params: Message, secrets: Sequence[str] | None = None) -> str:
+    """Return the text of a call that fails before it asks for anything."""
+    requests, result = play_in_order(name, params, secrets=secrets)
+    assert (requests, result.get("is_error")) == ([], True)
+    return str(result["content"])
 
 
 def _play(
@@ -168,9 +208,9 @@ def _play(
     raise AssertionError(f"no result after {most} steps: {[request.get('url') for request in requests]}")
 
 
-def serve(name: str, envelope: Message, env: Mapping[str, str] | None = None) -> Message:
-    """Serve one step of a tool and check its message as the daemon does."""
-    tool = spec(name)
+def serve(name: str, envelope: Message, env: Mapping[str, str] | None = None, *, command: str | None = None) -> Message:
+    """Serve one step of a tool, or of another command of its program, and check its message as the daemon does."""
+    tool = spec(name) if command is None else {**spec(name), "command": command}
     message = serve_step(tool, envelope, env or {})
     secrets = envelope.get("secrets")
     check(tool, message, secrets if isinstance(secrets, list) else ())

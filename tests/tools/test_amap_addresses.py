@@ -2,15 +2,17 @@
 
 import pytest
 
-from tests.tools.amap_steps import KEYLESS, ask, error, recorded
+from tests.tools.host import play_in_order, recorded_body, refusal
 
 AMAP = "https://restapi.amap.com"
 OSM = "https://nominatim.openstreetmap.org"
 
 
 def test_an_address_becomes_coordinates_in_both_datums() -> None:
-    requests, result = ask(
-        "geocode", {"address": "北京市朝阳区阜通东大街6号", "city": "北京"}, recorded("amap/geo_one_futong.json")
+    requests, result = play_in_order(
+        "amap_geocode",
+        {"address": "北京市朝阳区阜通东大街6号", "city": "北京"},
+        recorded_body("amap/geo_one_futong.json"),
     )
 
     assert requests == [
@@ -42,7 +44,7 @@ def test_an_address_becomes_coordinates_in_both_datums() -> None:
 
 
 def test_a_name_of_several_places_is_answered_with_the_candidates() -> None:
-    _, result = ask("geocode", {"address": "朝阳"}, recorded("amap/geo_several_chaoyang.json"))
+    _, result = play_in_order("amap_geocode", {"address": "朝阳"}, recorded_body("amap/geo_several_chaoyang.json"))
 
     assert result["content"] == (
         "“朝阳”可能是 2 个地点，请确认是哪一个，再用完整地址或加上 city 重试：\n"
@@ -55,7 +57,9 @@ def test_a_name_of_several_places_is_answered_with_the_candidates() -> None:
 
 
 def test_an_address_that_amap_cannot_resolve_is_said_to_be_unknown() -> None:
-    _, result = ask("geocode", {"address": "没有的地方"}, recorded("amap/geo_unresolvable_30001.json"))
+    _, result = play_in_order(
+        "amap_geocode", {"address": "没有的地方"}, recorded_body("amap/geo_unresolvable_30001.json")
+    )
 
     assert result == {
         "type": "result",
@@ -80,17 +84,17 @@ def test_a_hit_without_a_position_counts_as_none_and_a_missing_address_is_put_to
         },
     ]
 
-    _, result = ask("geocode", {"address": "某地"}, {"status": "1", "geocodes": hits})
+    _, result = play_in_order("amap_geocode", {"address": "某地"}, {"status": "1", "geocodes": hits})
 
     assert result["content"] == "北京市海淀区: 116.3,39.9 (经度,纬度, GCJ-02)\n来源：高德地图"
 
 
 def test_without_a_key_an_address_is_looked_up_in_openstreetmap() -> None:
-    requests, result = ask(
-        "geocode",
+    requests, result = play_in_order(
+        "amap_geocode",
         {"address": "Lindower Straße", "city": "Berlin"},
-        recorded("nominatim/search_jsonv2_bakery_berlin.json"),
-        secrets=KEYLESS,
+        recorded_body("nominatim/search_jsonv2_bakery_berlin.json"),
+        secrets=(),
     )
 
     assert requests == [
@@ -122,7 +126,7 @@ def test_openstreetmap_can_be_asked_although_there_is_a_key() -> None:
         {"lat": 44.4, "lon": -71.1, "display_name": "Berlin, New Hampshire", "type": "town"},
     ]
 
-    requests, result = ask("geocode", {"address": "柏林", "source": "openstreetmap"}, hits)
+    requests, result = play_in_order("amap_geocode", {"address": "柏林", "source": "openstreetmap"}, hits)
 
     assert [request["url"] for request in requests] == [f"{OSM}/search"]
     assert result["content"] == (
@@ -134,7 +138,9 @@ def test_openstreetmap_can_be_asked_although_there_is_a_key() -> None:
 
 
 def test_an_address_unknown_to_openstreetmap_leads_to_the_key() -> None:
-    _, result = ask("geocode", {"address": "zzz"}, recorded("nominatim/search_none.json"), secrets=KEYLESS)
+    _, result = play_in_order(
+        "amap_geocode", {"address": "zzz"}, recorded_body("nominatim/search_none.json"), secrets=()
+    )
 
     assert result["is_error"] is True
     assert result["content"] == (
@@ -144,8 +150,8 @@ def test_an_address_unknown_to_openstreetmap_leads_to_the_key() -> None:
 
 
 def test_coordinates_become_an_address_with_the_nearest_places_first() -> None:
-    requests, result = ask(
-        "regeocode", {"location": "116.310003,39.991957", "lang": "zh"}, recorded("amap/regeo_all_pku.json")
+    requests, result = play_in_order(
+        "amap_regeocode", {"location": "116.310003,39.991957", "lang": "zh"}, recorded_body("amap/regeo_all_pku.json")
     )
 
     assert [request["query"] for request in requests] == [
@@ -166,7 +172,9 @@ def test_coordinates_become_an_address_with_the_nearest_places_first() -> None:
 
 
 def test_an_answer_without_places_nearby_is_enough() -> None:
-    _, result = ask("regeocode", {"location": "116.310003 39.991957"}, recorded("amap/regeo_base_pku.json"))
+    _, result = play_in_order(
+        "amap_regeocode", {"location": "116.310003 39.991957"}, recorded_body("amap/regeo_base_pku.json")
+    )
 
     assert result["content"] == (
         "116.310003,39.991957 (lon,lat, GCJ-02): 北京市海淀区燕园街道北京大学\n"
@@ -176,7 +184,9 @@ def test_an_answer_without_places_nearby_is_enough() -> None:
 
 
 def test_a_point_abroad_is_empty_at_amap_and_the_answer_says_whom_to_ask() -> None:
-    _, result = ask("regeocode", {"location": "139.69171,35.6895"}, recorded("amap/regeo_empty_overseas.json"))
+    _, result = play_in_order(
+        "amap_regeocode", {"location": "139.69171,35.6895"}, recorded_body("amap/regeo_empty_overseas.json")
+    )
 
     assert result == {
         "type": "result",
@@ -190,7 +200,9 @@ def test_a_point_abroad_is_empty_at_amap_and_the_answer_says_whom_to_ask() -> No
 
 
 def test_latitude_first_is_turned_round_where_it_cannot_be_meant() -> None:
-    requests, _ = ask("regeocode", {"location": "39.991957, 116.310003"}, recorded("amap/regeo_base_pku.json"))
+    requests, _ = play_in_order(
+        "amap_regeocode", {"location": "39.991957, 116.310003"}, recorded_body("amap/regeo_base_pku.json")
+    )
 
     assert requests[0]["query"]["location"] == "116.310003,39.991957"
 
@@ -198,7 +210,7 @@ def test_latitude_first_is_turned_round_where_it_cannot_be_meant() -> None:
 def test_coordinates_of_a_gps_are_moved_to_the_datum_of_amap() -> None:
     location = {"location": "121.5272106,31.1774276", "datum": "wgs-84"}
 
-    requests, _ = ask("regeocode", location, recorded("amap/regeo_base_pku.json"))
+    requests, _ = play_in_order("amap_regeocode", location, recorded_body("amap/regeo_base_pku.json"))
 
     assert requests[0]["query"]["location"] == "121.531542,31.175304"
 
@@ -206,7 +218,9 @@ def test_coordinates_of_a_gps_are_moved_to_the_datum_of_amap() -> None:
 def test_coordinates_of_amap_are_moved_to_the_datum_of_openstreetmap() -> None:
     location = {"location": "121.531542,31.175304", "datum": "gcj-02"}
 
-    requests, _ = ask("regeocode", location, recorded("nominatim/reverse_jsonv2_autopista.json"), secrets=KEYLESS)
+    requests, _ = play_in_order(
+        "amap_regeocode", location, recorded_body("nominatim/reverse_jsonv2_autopista.json"), secrets=()
+    )
 
     assert requests[0]["query"] == {
         "lat": "31.177428",
@@ -217,11 +231,11 @@ def test_coordinates_of_amap_are_moved_to_the_datum_of_openstreetmap() -> None:
 
 
 def test_without_a_key_coordinates_are_looked_up_in_openstreetmap() -> None:
-    _, result = ask(
-        "regeocode",
+    _, result = play_in_order(
+        "amap_regeocode",
         {"location": "-58.7064573,-34.4391708"},
-        recorded("nominatim/reverse_jsonv2_autopista.json"),
-        secrets=KEYLESS,
+        recorded_body("nominatim/reverse_jsonv2_autopista.json"),
+        secrets=(),
     )
 
     assert result["content"] == (
@@ -233,8 +247,8 @@ def test_without_a_key_coordinates_are_looked_up_in_openstreetmap() -> None:
 
 
 def test_a_point_without_address_in_openstreetmap_is_said_to_have_none() -> None:
-    _, result = ask(
-        "regeocode", {"location": "0,0"}, recorded("nominatim/reverse_unable_to_geocode.json"), secrets=KEYLESS
+    _, result = play_in_order(
+        "amap_regeocode", {"location": "0,0"}, recorded_body("nominatim/reverse_unable_to_geocode.json"), secrets=()
     )
 
     assert (result["is_error"], result["content"]) == (
@@ -244,12 +258,14 @@ def test_a_point_without_address_in_openstreetmap_is_said_to_have_none() -> None
 
 
 def test_words_are_no_coordinates() -> None:
-    assert error("regeocode", {"location": "天安门"}) == ("'天安门' 不是坐标。请写成“经度,纬度”，例如 116.397,39.909。")
+    assert refusal("amap_regeocode", {"location": "天安门"}) == (
+        "'天安门' 不是坐标。请写成“经度,纬度”，例如 116.397,39.909。"
+    )
 
 
 @pytest.mark.parametrize("location", ["200,95", "200,9", "-181,0"])
 def test_coordinates_must_be_on_earth(location: str) -> None:
-    assert error("regeocode", {"location": location}) == (
+    assert refusal("amap_regeocode", {"location": location}) == (
         f"{location!r} is not a place on earth. Write longitude,latitude, such as 116.397,39.909."
     )
 
@@ -257,17 +273,17 @@ def test_coordinates_must_be_on_earth(location: str) -> None:
 def test_a_city_that_the_address_names_is_not_added_again() -> None:
     address = {"address": "Alexanderplatz, Berlin", "city": "Berlin"}
 
-    requests, _ = ask("geocode", address, recorded("nominatim/search_none.json"), secrets=KEYLESS)
+    requests, _ = play_in_order("amap_geocode", address, recorded_body("nominatim/search_none.json"), secrets=())
 
     assert requests[0]["query"]["q"] == "Alexanderplatz, Berlin"
 
 
 def test_a_missing_address_is_named() -> None:
-    assert error("geocode", {"address": "  "}) == "The parameter address is missing."
+    assert refusal("amap_geocode", {"address": "  "}) == "The parameter address is missing."
 
 
 def test_amap_by_name_needs_the_key() -> None:
-    assert error("geocode", {"address": "天安门", "source": "amap"}, secrets=KEYLESS) == (
+    assert refusal("amap_geocode", {"address": "天安门", "source": "amap"}, secrets=()) == (
         "这个功能需要高德地图的 key：没有设置 AMAP_KEY。请在 https://console.amap.com/dev/key/app 免费申请"
         "（服务平台选“Web服务”），然后把它设为 AMAP_KEY。"
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.amap_steps import KEYLESS, Message, ask, recorded, run_process, serve
+from tests.tools.host import Message, play_in_order, recorded_body, run_line, serve, spec
 
 KEY_PAGE = "https://console.amap.com/dev/key/app"
 HINT = "With AMAP_KEY set, AMap can be asked instead."
@@ -115,9 +115,9 @@ def _parent(document: Any, path: tuple[Any, ...]) -> Any:
     ],
 )
 def test_an_error_of_amap_is_explained_in_both_languages(name: str, zh: str, en: str, *, retry: bool) -> None:
-    body = recorded(f"amap_errors/{name}.json")
+    body = recorded_body(f"amap_errors/{name}.json")
 
-    results = [ask("search", {"keywords": "x", "lang": lang}, body)[1] for lang in ("zh", "en")]
+    results = [play_in_order("amap_search", {"keywords": "x", "lang": lang}, body)[1] for lang in ("zh", "en")]
 
     assert [(result["content"], result["is_error"]) for result in results] == [(zh, True), (en, True)]
     assert (results[0]["data"]["infocode"], results[0]["data"]["retry"]) == (name[:5], retry)
@@ -138,7 +138,7 @@ def test_an_error_of_amap_is_explained_in_both_languages(name: str, zh: str, en:
     ],
 )
 def test_an_unknown_error_is_passed_on(body: Any, content: str) -> None:
-    _, result = ask("search", {"keywords": "x"}, body)
+    _, result = play_in_order("amap_search", {"keywords": "x"}, body)
 
     assert (result["is_error"], result["content"]) == (True, content)
 
@@ -148,7 +148,7 @@ def test_a_network_failure_is_told_with_its_code() -> None:
     state = {"provider": "amap"}
 
     result = serve(
-        "search", {"params": {"keywords": "火锅"}, "state": state, "response": failure, "secrets": ["AMAP_KEY"]}
+        "amap_search", {"params": {"keywords": "火锅"}, "state": state, "response": failure, "secrets": ["AMAP_KEY"]}
     )
 
     assert result == {
@@ -162,7 +162,7 @@ def test_a_network_failure_is_told_with_its_code() -> None:
 def test_an_answer_that_was_cut_is_not_taken_for_a_whole_one() -> None:
     cut = {"status": 200, "body": '{"status": "1", "pois": [', "truncated": True}
 
-    result = serve("search", {"params": {"keywords": "x"}, "state": {"provider": "amap"}, "response": cut})
+    result = serve("amap_search", {"params": {"keywords": "x"}, "state": {"provider": "amap"}, "response": cut})
 
     assert result["content"] == "The answer of 高德地图 AMap was cut (HTTP 200)."
 
@@ -194,15 +194,15 @@ def test_an_answer_that_was_cut_is_not_taken_for_a_whole_one() -> None:
 def test_failures_of_openstreetmap_are_told_and_lead_to_the_key(response: Message, content: str) -> None:
     envelope = {"params": {"address": "x"}, "state": {"provider": "openstreetmap"}, "response": response}
 
-    result = serve("geocode", envelope)
+    result = serve("amap_geocode", envelope)
 
     assert (result["is_error"], result["content"]) == (True, content)
 
 
 @pytest.mark.parametrize(("command", "params", "name"), ANSWERS)
 def test_an_answer_of_amap_with_a_hole_anywhere_still_gives_an_answer(command: str, params: Message, name: str) -> None:
-    for body in damaged(recorded(name)):
-        _, result = ask(command, params, body)
+    for body in damaged(recorded_body(name)):
+        _, result = play_in_order(f"amap_{command}", params, body)
         assert (result["type"], bool(result["content"])) == ("result", True), body
 
 
@@ -210,8 +210,8 @@ def test_an_answer_of_amap_with_a_hole_anywhere_still_gives_an_answer(command: s
 def test_an_answer_of_openstreetmap_with_a_hole_anywhere_still_gives_an_answer(
     command: str, params: Message, name: str
 ) -> None:
-    for body in damaged(recorded(name)):
-        _, result = ask(command, params, body, secrets=KEYLESS)
+    for body in damaged(recorded_body(name)):
+        _, result = play_in_order(f"amap_{command}", params, body, secrets=())
         assert (result["type"], bool(result["content"])) == ("result", True), body
 
 
@@ -220,15 +220,15 @@ def test_a_plan_with_a_hole_anywhere_still_gives_an_answer() -> None:
     state = {"provider": "amap", "stage": "route", "places": [place, place]}
     params = {"origin": "a", "destination": "b", "mode": "transit"}
 
-    for body in damaged(recorded("amap/v5_transit_cost_beijing.json")):
+    for body in damaged(recorded_body("amap/v5_transit_cost_beijing.json")):
         response = {"status": 200, "body": json.dumps(body)}
-        result = serve("route", {"params": params, "state": state, "response": response, "secrets": ["AMAP_KEY"]})
+        result = serve("amap_route", {"params": params, "state": state, "response": response, "secrets": ["AMAP_KEY"]})
         assert (result["type"], bool(result["content"])) == ("result", True), body
 
 
 @pytest.mark.parametrize("envelope", [{}, {"params": None}, {"params": [], "secrets": {}, "state": [], "response": 1}])
 def test_an_empty_call_is_told_what_is_missing(envelope: Message) -> None:
-    assert serve("search", envelope) == {
+    assert serve("amap_search", envelope) == {
         "type": "result",
         "content": "The parameter keywords is missing.",
         "data": {},
@@ -237,7 +237,7 @@ def test_an_empty_call_is_told_what_is_missing(envelope: Message) -> None:
 
 
 def test_an_unknown_command_is_answered_with_the_known_ones() -> None:
-    result = serve("weather", {"params": {}})
+    result = serve("amap_search", {"params": {}}, command="weather")
 
     assert (result["is_error"], result["content"]) == (
         True,
@@ -248,11 +248,11 @@ def test_an_unknown_command_is_answered_with_the_known_ones() -> None:
 def test_the_program_reads_one_line_and_prints_one_line() -> None:
     line = json.dumps({"params": {"address": "天安门 \ud800"}, "secrets": ["AMAP_KEY"]})
 
-    code, out, err = run_process("geocode", line + "\n")
+    code, out, err = run_line(spec("amap_geocode"), line + "\n", {})
 
     assert (code, err, out.count("\n")) == (0, "", 1)
     assert json.loads(out)["query"]["address"] == "天安门 \ud800"
 
 
 def test_the_program_ends_quietly_without_a_line() -> None:
-    assert run_process("geocode", "") == (0, "", "")
+    assert run_line(spec("amap_geocode"), "", {}) == (0, "", "")

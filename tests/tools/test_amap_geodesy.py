@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tools.amap_steps import module
+from tests.tools.host import module
 
-geodesy: Any = module("geodesy")
+geodesy: Any = module("amap", "geodesy")
 
 
 def point(lon: float, lat: float) -> Any:

@@ -1,6 +1,6 @@
 """The map tool's places: search, around."""
 
-from tests.tools.amap_steps import KEYLESS, ask, error, recorded
+from tests.tools.host import play_in_order, recorded_body, refusal
 
 PARKING = (
     "1. 三轻楼地上停车场: 109 米，天津市河西区宾馆西路18号附近，评分 3.0，[117.199722,39.08406]\n"
@@ -9,10 +9,10 @@ PARKING = (
 
 
 def test_places_are_found_in_a_city_with_address_telephone_and_position() -> None:
-    requests, result = ask(
-        "search",
+    requests, result = play_in_order(
+        "amap_search",
         {"keywords": "电子科技大学", "city": "成都", "limit": 2},
-        recorded("amap/place_text_all_uestc.json"),
+        recorded_body("amap/place_text_all_uestc.json"),
     )
 
     assert [(request["url"], request["query"]) for request in requests] == [
@@ -49,7 +49,7 @@ def test_places_are_found_in_a_city_with_address_telephone_and_position() -> Non
 
 
 def test_finding_nothing_is_an_answer_and_no_error() -> None:
-    _, result = ask("search", {"keywords": "zzz"}, recorded("amap/place_text_none.json"))
+    _, result = play_in_order("amap_search", {"keywords": "zzz"}, recorded_body("amap/place_text_none.json"))
 
     assert result == {
         "type": "result",
@@ -61,7 +61,9 @@ def test_finding_nothing_is_an_answer_and_no_error() -> None:
 def test_a_general_word_without_a_city_is_answered_with_the_cities() -> None:
     cities = [{"name": "北京市", "num": "1250"}, {"name": "上海市", "num": []}]
 
-    _, result = ask("search", {"keywords": "火锅"}, {"status": "1", "pois": [], "suggestion": {"cities": cities}})
+    _, result = play_in_order(
+        "amap_search", {"keywords": "火锅"}, {"status": "1", "pois": [], "suggestion": {"cities": cities}}
+    )
 
     assert result["content"] == (
         "“火锅”范围太大，请用 city 指定城市。结果较多的城市：北京市 (1250), 上海市 (?)\n来源：高德地图"
@@ -71,7 +73,7 @@ def test_a_general_word_without_a_city_is_answered_with_the_cities() -> None:
 def test_a_place_with_nothing_but_a_name_is_listed() -> None:
     pois = [{"name": "肯德基", "location": [], "address": [], "biz_ext": []}, {"name": [], "location": "1,2"}]
 
-    _, result = ask("search", {"keywords": "kfc"}, {"status": "1", "count": "2", "pois": pois})
+    _, result = play_in_order("amap_search", {"keywords": "kfc"}, {"status": "1", "count": "2", "pois": pois})
 
     assert result["content"] == (
         "'kfc': 1 results (of 2 at AMap)\n1. 肯德基\nCoordinates are lon,lat (GCJ-02). Source: AMap (Gaode)"
@@ -79,11 +81,11 @@ def test_a_place_with_nothing_but_a_name_is_listed() -> None:
 
 
 def test_without_a_key_places_are_searched_in_openstreetmap() -> None:
-    requests, result = ask(
-        "search",
+    requests, result = play_in_order(
+        "amap_search",
         {"keywords": "bakery", "city": "Berlin", "limit": 3},
-        recorded("nominatim/search_jsonv2_bakery_berlin.json"),
-        secrets=KEYLESS,
+        recorded_body("nominatim/search_jsonv2_bakery_berlin.json"),
+        secrets=(),
     )
 
     assert (requests[0]["query"]["q"], requests[0]["query"]["limit"]) == ("bakery, Berlin", "3")
@@ -98,13 +100,15 @@ def test_without_a_key_places_are_searched_in_openstreetmap() -> None:
 def test_a_nameless_hit_of_openstreetmap_is_called_by_the_start_of_its_address() -> None:
     hits = [{"lat": "1", "lon": "2", "name": "", "display_name": "12, High Street, Town"}, {"name": "nowhere"}]
 
-    _, result = ask("search", {"keywords": "12"}, hits, secrets=KEYLESS)
+    _, result = play_in_order("amap_search", {"keywords": "12"}, hits, secrets=())
 
     assert result["content"].splitlines()[1:-1] == ["1. 12: 12, High Street, Town [2,1]"]
 
 
 def test_openstreetmap_finding_nothing_is_an_answer_and_no_error() -> None:
-    _, result = ask("search", {"keywords": "火锅"}, recorded("nominatim/search_none.json"), secrets=KEYLESS)
+    _, result = play_in_order(
+        "amap_search", {"keywords": "火锅"}, recorded_body("nominatim/search_none.json"), secrets=()
+    )
 
     assert result == {
         "type": "result",
@@ -117,10 +121,10 @@ def test_openstreetmap_finding_nothing_is_an_answer_and_no_error() -> None:
 
 
 def test_places_around_coordinates_take_one_request() -> None:
-    requests, result = ask(
-        "around",
+    requests, result = play_in_order(
+        "amap_around",
         {"location": "117.2009,39.0841", "keywords": "停车场", "radius": 500, "limit": 2},
-        recorded("amap/place_around_parking_tianjin.json"),
+        recorded_body("amap/place_around_parking_tianjin.json"),
     )
 
     assert [(request["url"], request["query"]) for request in requests] == [
@@ -144,11 +148,11 @@ def test_places_around_coordinates_take_one_request() -> None:
 
 
 def test_the_centre_is_located_by_its_name_first() -> None:
-    requests, result = ask(
-        "around",
+    requests, result = play_in_order(
+        "amap_around",
         {"location": "阜通东大街6号", "city": "北京", "keywords": "停车场", "limit": 2},
-        recorded("amap/geo_one_futong.json"),
-        recorded("amap/place_around_parking_tianjin.json"),
+        recorded_body("amap/geo_one_futong.json"),
+        recorded_body("amap/place_around_parking_tianjin.json"),
     )
 
     assert [(request["url"][24:], request["query"].get("location")) for request in requests] == [
@@ -159,12 +163,12 @@ def test_the_centre_is_located_by_its_name_first() -> None:
 
 
 def test_a_centre_that_is_no_address_is_searched_as_a_place() -> None:
-    requests, result = ask(
-        "around",
+    requests, result = play_in_order(
+        "amap_around",
         {"location": "电子科技大学", "keywords": "停车场"},
-        recorded("amap/geo_unresolvable_30001.json"),
-        recorded("amap/place_text_all_uestc.json"),
-        recorded("amap/place_around_parking_tianjin.json"),
+        recorded_body("amap/geo_unresolvable_30001.json"),
+        recorded_body("amap/place_text_all_uestc.json"),
+        recorded_body("amap/place_around_parking_tianjin.json"),
     )
 
     assert [request["url"][24:] for request in requests] == ["/v3/geocode/geo", "/v3/place/text", "/v3/place/around"]
@@ -179,11 +183,11 @@ def test_a_centre_that_is_no_address_is_searched_as_a_place() -> None:
 
 
 def test_a_centre_that_nobody_knows_ends_the_call() -> None:
-    _, result = ask(
-        "around",
+    _, result = play_in_order(
+        "amap_around",
         {"location": "没有的地方", "keywords": "停车场"},
-        recorded("amap/geo_unresolvable_30001.json"),
-        recorded("amap/place_text_none.json"),
+        recorded_body("amap/geo_unresolvable_30001.json"),
+        recorded_body("amap/place_text_none.json"),
     )
 
     assert result["is_error"] is True
@@ -191,14 +195,16 @@ def test_a_centre_that_nobody_knows_ends_the_call() -> None:
 
 
 def test_a_centre_of_several_places_is_asked_back() -> None:
-    _, result = ask("around", {"location": "朝阳", "keywords": "停车场"}, recorded("amap/geo_several_chaoyang.json"))
+    _, result = play_in_order(
+        "amap_around", {"location": "朝阳", "keywords": "停车场"}, recorded_body("amap/geo_several_chaoyang.json")
+    )
 
     assert (result["is_error"], result["data"]["ambiguous"]) == (True, True)
     assert result["content"].startswith("“朝阳”可能是 2 个地点，请确认是哪一个")
 
 
 def test_nothing_around_is_an_answer_and_no_error() -> None:
-    _, result = ask("around", {"location": "117.2,39.08"}, recorded("amap/place_text_none.json"))
+    _, result = play_in_order("amap_around", {"location": "117.2,39.08"}, recorded_body("amap/place_text_none.json"))
 
     assert result["content"] == (
         "No places within 3.0 km of 117.2,39.08. Try a larger radius or other words.\nSource: AMap (Gaode)"
@@ -207,7 +213,7 @@ def test_nothing_around_is_an_answer_and_no_error() -> None:
 
 
 def test_around_needs_the_key() -> None:
-    assert error("around", {"location": "Beijing"}, secrets=KEYLESS) == (
+    assert refusal("amap_around", {"location": "Beijing"}, secrets=()) == (
         "This needs an AMap key and AMAP_KEY is not set. Get a free one at https://console.amap.com/dev/key/app"
         " (platform 'Web服务', Web service), then set it as AMAP_KEY."
     )

@@ -1,21 +1,14 @@
 """The specs of the map tool agree with the program."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
-from tests.tools.amap_steps import FOLDER, KEYED, Message, serve
+from tests.tools.host import Message, serve, specs_of
 
-SPECS = sorted((FOLDER / "specs").glob("*.tool.yaml"))
-
-
-def spec_of(path: Path) -> Message:
-    return yaml.safe_load(path.read_text("utf-8"))
+SPECS = specs_of("amap")
 
 
 def test_there_is_one_spec_for_each_of_the_six_tools() -> None:
-    assert sorted(spec_of(path)["name"] for path in SPECS) == [
+    assert sorted(tool["name"] for tool in SPECS) == [
         "amap_around",
         "amap_distance",
         "amap_geocode",
@@ -25,13 +18,12 @@ def test_there_is_one_spec_for_each_of_the_six_tools() -> None:
     ]
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.name)
-def test_the_examples_of_a_spec_lead_to_requests_to_its_hosts(path: Path) -> None:
-    spec = spec_of(path)
-    declared = {param["name"] for param in spec["params"]}
+@pytest.mark.parametrize("tool", SPECS, ids=lambda tool: str(tool["name"]))
+def test_the_examples_of_a_spec_lead_to_requests_to_its_hosts(tool: Message) -> None:
+    declared = {param["name"] for param in tool["params"]}
 
-    for example in spec["examples"]:
+    for example in tool["examples"]:
         assert set(example["params"]) <= declared
-        message = serve(spec["command"], {"params": example["params"], "secrets": list(KEYED)})
+        message = serve(tool["name"], {"params": example["params"], "secrets": ["AMAP_KEY"]})
         requests = message["requests"] if message["type"] == "batch" else [message]
-        assert {request["url"].split("/")[2] for request in requests} <= set(spec["hosts"])
+        assert {request["url"].split("/")[2] for request in requests} <= set(tool["hosts"])

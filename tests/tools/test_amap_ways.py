@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tools.amap_steps import KEYLESS, Message, ask, error, recorded
+from tests.tools.host import Message, play_in_order, recorded_body, refusal
 
 START, END = "116.481499,39.990475", "116.434446,39.90816"
 HERE_TO_THERE = {"origin": START, "destination": END}
@@ -13,7 +13,9 @@ def paths(requests: list[Message]) -> list[str]:
 
 
 def test_a_drive_has_length_duration_tolls_lights_and_taxi_price() -> None:
-    requests, result = ask("route", HERE_TO_THERE | {"lang": "zh"}, recorded("amap/v5_driving_cost_tmcs.json"))
+    requests, result = play_in_order(
+        "amap_route", HERE_TO_THERE | {"lang": "zh"}, recorded_body("amap/v5_driving_cost_tmcs.json")
+    )
 
     assert [request["query"] for request in requests] == [
         {"key": "${AMAP_KEY}", "origin": START, "destination": END, "show_fields": "cost"}
@@ -46,7 +48,7 @@ def test_a_drive_has_length_duration_tolls_lights_and_taxi_price() -> None:
 
 
 def test_a_path_without_cost_has_no_duration() -> None:
-    _, result = ask("route", HERE_TO_THERE, recorded("amap/v5_driving_no_show_fields.json"))
+    _, result = play_in_order("amap_route", HERE_TO_THERE, recorded_body("amap/v5_driving_no_show_fields.json"))
 
     assert result["content"] == (
         f"{START} → {END} (driving): 12.3 km, duration unknown\n1. 沿阜通东大街向西行驶500米\nSource: AMap (Gaode)"
@@ -54,11 +56,11 @@ def test_a_path_without_cost_has_no_duration() -> None:
 
 
 def test_a_walk_between_names_locates_both_side_by_side() -> None:
-    requests, result = ask(
-        "route",
+    requests, result = play_in_order(
+        "amap_route",
         {"origin": "阜通东大街6号", "destination": "北京站", "mode": "walking"},
-        [recorded("amap/geo_one_futong.json"), recorded("amap/geo_one_futong.json")],
-        recorded("amap/v5_walking_beijing.json"),
+        [recorded_body("amap/geo_one_futong.json"), recorded_body("amap/geo_one_futong.json")],
+        recorded_body("amap/v5_walking_beijing.json"),
     )
 
     assert paths(requests) == ["/v3/geocode/geo", "/v3/geocode/geo", "/v5/direction/walking"]
@@ -72,12 +74,12 @@ def test_a_walk_between_names_locates_both_side_by_side() -> None:
 
 
 def test_only_the_place_that_is_no_address_is_searched_again() -> None:
-    requests, result = ask(
-        "route",
+    requests, result = play_in_order(
+        "amap_route",
         {"origin": "电子科技大学", "destination": "阜通东大街6号", "city": "成都", "destination_city": "北京"},
-        [recorded("amap/geo_unresolvable_30001.json"), recorded("amap/geo_one_futong.json")],
-        recorded("amap/place_text_all_uestc.json"),
-        recorded("amap/v5_driving_cost_tmcs.json"),
+        [recorded_body("amap/geo_unresolvable_30001.json"), recorded_body("amap/geo_one_futong.json")],
+        recorded_body("amap/place_text_all_uestc.json"),
+        recorded_body("amap/v5_driving_cost_tmcs.json"),
     )
 
     assert [request["query"].get("city") for request in requests] == ["成都", "北京", "成都", None]
@@ -86,8 +88,8 @@ def test_only_the_place_that_is_no_address_is_searched_again() -> None:
 
 
 def test_a_ride_by_bicycle() -> None:
-    requests, result = ask(
-        "route", HERE_TO_THERE | {"mode": "bicycling"}, recorded("amap/v5_bicycling_docs_shape.json")
+    requests, result = play_in_order(
+        "amap_route", HERE_TO_THERE | {"mode": "bicycling"}, recorded_body("amap/v5_bicycling_docs_shape.json")
     )
 
     assert paths(requests) == ["/v5/direction/bicycling"]
@@ -95,11 +97,11 @@ def test_a_ride_by_bicycle() -> None:
 
 
 def test_public_transport_between_coordinates_asks_for_the_cities_first() -> None:
-    requests, result = ask(
-        "route",
+    requests, result = play_in_order(
+        "amap_route",
         HERE_TO_THERE | {"mode": "transit"},
-        [recorded("amap/regeo_base_pku.json"), recorded("amap/regeo_base_pku.json")],
-        recorded("amap/v5_transit_cost_beijing.json"),
+        [recorded_body("amap/regeo_base_pku.json"), recorded_body("amap/regeo_base_pku.json")],
+        recorded_body("amap/v5_transit_cost_beijing.json"),
     )
 
     assert paths(requests) == ["/v3/geocode/regeo", "/v3/geocode/regeo", "/v5/direction/transit/integrated"]
@@ -128,9 +130,9 @@ def test_trains_taxis_and_bare_lines_are_legs_too() -> None:
         {"bus": {"buslines": [{"name": [], "type": [], "departure_stop": [], "via_num": []}]}, "entrance": []},
     ]
     plan = {"status": "1", "route": {"transits": [{"distance": [], "duration": "60", "segments": segments}]}}
-    regeo = recorded("amap/regeo_base_pku.json")
+    regeo = recorded_body("amap/regeo_base_pku.json")
 
-    _, result = ask("route", HERE_TO_THERE | {"mode": "transit", "lang": "zh"}, [regeo, regeo], plan)
+    _, result = play_in_order("amap_route", HERE_TO_THERE | {"mode": "transit", "lang": "zh"}, [regeo, regeo], plan)
 
     assert result["content"] == (
         f"{START} → {END} (公共交通): 距离未知，1 分钟\n"
@@ -142,10 +144,10 @@ def test_trains_taxis_and_bare_lines_are_legs_too() -> None:
 
 
 def test_no_plan_is_an_answer_that_names_the_other_ways() -> None:
-    regeo = recorded("amap/regeo_base_pku.json")
+    regeo = recorded_body("amap/regeo_base_pku.json")
 
-    _, result = ask(
-        "route", HERE_TO_THERE | {"mode": "transit"}, [regeo, regeo], recorded("amap/v5_transit_no_plan.json")
+    _, result = play_in_order(
+        "amap_route", HERE_TO_THERE | {"mode": "transit"}, [regeo, regeo], recorded_body("amap/v5_transit_no_plan.json")
     )
 
     assert result["content"] == (
@@ -157,9 +159,9 @@ def test_no_plan_is_an_answer_that_names_the_other_ways() -> None:
 
 
 def test_public_transport_abroad_is_refused() -> None:
-    overseas = recorded("amap/regeo_empty_overseas.json")
+    overseas = recorded_body("amap/regeo_empty_overseas.json")
 
-    _, result = ask("route", HERE_TO_THERE | {"mode": "transit"}, [overseas, overseas])
+    _, result = play_in_order("amap_route", HERE_TO_THERE | {"mode": "transit"}, [overseas, overseas])
 
     assert (result["is_error"], result["content"]) == (
         True,
@@ -172,7 +174,7 @@ def test_a_long_route_shows_its_ends_and_the_alternatives_in_short() -> None:
     first = {"distance": "20000", "restriction": "1", "cost": {"duration": "3600", "tolls": "0"}, "steps": steps}
     other = {"distance": "900", "cost": {"duration": "30"}}
 
-    _, result = ask("route", HERE_TO_THERE, {"status": "1", "route": {"paths": [first, other]}})
+    _, result = play_in_order("amap_route", HERE_TO_THERE, {"status": "1", "route": {"paths": [first, other]}})
 
     assert result["content"].splitlines() == [
         f"{START} → {END} (driving): 20.0 km, 1 h, passes a restricted area",
@@ -185,10 +187,10 @@ def test_a_long_route_shows_its_ends_and_the_alternatives_in_short() -> None:
 
 
 def test_a_route_too_long_to_walk_is_refused_in_clear_words() -> None:
-    _, result = ask(
-        "route",
+    _, result = play_in_order(
+        "amap_route",
         HERE_TO_THERE | {"mode": "walking", "lang": "zh"},
-        recorded("amap_errors/20803_over_direction_range.json"),
+        recorded_body("amap_errors/20803_over_direction_range.json"),
     )
 
     assert (result["is_error"], result["content"]) == (
@@ -198,17 +200,17 @@ def test_a_route_too_long_to_walk_is_refused_in_clear_words() -> None:
 
 
 def test_a_route_needs_the_key() -> None:
-    assert "AMAP_KEY" in error("route", HERE_TO_THERE, secrets=KEYLESS)
+    assert "AMAP_KEY" in refusal("amap_route", HERE_TO_THERE, secrets=())
 
 
 def test_an_unknown_way_of_travel_is_refused_with_the_known_ones() -> None:
-    assert error("route", HERE_TO_THERE | {"mode": "swimming"}) == (
+    assert refusal("amap_route", HERE_TO_THERE | {"mode": "swimming"}) == (
         "mode must be one of: driving, walking, bicycling, transit."
     )
 
 
 def test_a_straight_line_is_measured_by_amap() -> None:
-    requests, result = ask("distance", HERE_TO_THERE, recorded("amap/distance_straight_line.json"))
+    requests, result = play_in_order("amap_distance", HERE_TO_THERE, recorded_body("amap/distance_straight_line.json"))
 
     assert [request["query"] for request in requests] == [
         {"key": "${AMAP_KEY}", "origins": START, "destination": END, "type": "0"}
@@ -229,11 +231,11 @@ def test_a_straight_line_is_measured_by_amap() -> None:
 
 
 def test_a_distance_by_road_has_a_duration() -> None:
-    requests, result = ask(
-        "distance",
+    requests, result = play_in_order(
+        "amap_distance",
         {"origin": "阜通东大街6号", "destination": END, "mode": "driving"},
-        recorded("amap/geo_one_futong.json"),
-        recorded("amap/distance_one.json"),
+        recorded_body("amap/geo_one_futong.json"),
+        recorded_body("amap/distance_one.json"),
     )
 
     assert (requests[1]["query"]["type"], requests[1]["query"]["origins"]) == ("1", "116.483038,39.990633")
@@ -251,7 +253,7 @@ def test_a_distance_by_road_has_a_duration() -> None:
     ],
 )
 def test_a_distance_that_cannot_be_measured_says_why(results: list[Message], reason: str) -> None:
-    _, result = ask("distance", HERE_TO_THERE | {"mode": "walking"}, {"status": "1", "results": results})
+    _, result = play_in_order("amap_distance", HERE_TO_THERE | {"mode": "walking"}, {"status": "1", "results": results})
 
     assert (result["is_error"], result["content"]) == (True, f"AMap could not measure this distance: {reason}.")
 
@@ -260,7 +262,9 @@ def test_without_a_key_a_straight_line_is_measured_with_openstreetmap_one_reques
     berlin = [{"lat": "52.5170365", "lon": "13.3888599", "display_name": "Berlin"}]
     paris = [{"lat": "48.8588897", "lon": "2.3200410", "display_name": "Paris"}]
 
-    requests, result = ask("distance", {"origin": "Berlin", "destination": "Paris"}, berlin, paris, secrets=KEYLESS)
+    requests, result = play_in_order(
+        "amap_distance", {"origin": "Berlin", "destination": "Paris"}, berlin, paris, secrets=()
+    )
 
     assert [request["query"]["q"] for request in requests] == ["Berlin", "Paris"]
     assert result["content"] == (
@@ -269,7 +273,7 @@ def test_without_a_key_a_straight_line_is_measured_with_openstreetmap_one_reques
 
 
 def test_a_straight_line_between_coordinates_takes_no_request_without_a_key() -> None:
-    requests, result = ask("distance", {"origin": "0,0", "destination": "0,1"}, secrets=KEYLESS)
+    requests, result = play_in_order("amap_distance", {"origin": "0,0", "destination": "0,1"}, secrets=())
 
     assert (requests, result["data"]["distance_m"]) == ([], 111195)
 
@@ -277,7 +281,7 @@ def test_a_straight_line_between_coordinates_takes_no_request_without_a_key() ->
 def test_openstreetmap_measures_no_roads() -> None:
     by_car = HERE_TO_THERE | {"mode": "driving"}
 
-    assert "AMAP_KEY" in error("distance", by_car, secrets=KEYLESS)
-    assert error("distance", by_car | {"source": "openstreetmap"}) == (
+    assert "AMAP_KEY" in refusal("amap_distance", by_car, secrets=())
+    assert refusal("amap_distance", by_car | {"source": "openstreetmap"}) == (
         "OpenStreetMap gives straight lines only; leave out source for driving or walking."
     )

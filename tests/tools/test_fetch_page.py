@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.web_steps import REFUSED, Message, drive, run_process
+from tests.tools.host import Message, no_answer, play_by_host, run_line, spec
 
 URL = "https://example.com/a/page"
 PARAGRAPH = "The bus number {} runs every ten minutes in the morning and carries people from the hills to the harbour. "
@@ -22,7 +22,7 @@ def page(text: str, kind: str = "text/html; charset=utf-8", **fields: Any) -> Me
 
 
 def fetch(answer: Message, **params: Any) -> Message:
-    requests, result = drive("fetch_page", {"url": URL, **params}, {"example.com": answer})
+    requests, result = play_by_host("fetch_page", {"url": URL, **params}, {"example.com": answer})
     assert [request["url"] for request in requests] == [URL]
     return result
 
@@ -106,7 +106,7 @@ def test_a_page_that_the_host_cut_short_says_so() -> None:
     ],
 )
 def test_an_address_is_completed_and_encoded(url: str, asked: str) -> None:
-    requests, _ = drive("fetch_page", {"url": url}, {})
+    requests, _ = play_by_host("fetch_page", {"url": url}, {})
     assert [(request["method"], request["url"]) for request in requests] == [("GET", asked)]
 
 
@@ -137,7 +137,7 @@ def test_an_address_is_completed_and_encoded(url: str, asked: str) -> None:
     ],
 )
 def test_wrong_arguments_are_told_before_anything_is_asked(params: Message, text: str) -> None:
-    assert drive("fetch_page", params, {}) == ([], {"type": "result", "content": text, "is_error": True})
+    assert play_by_host("fetch_page", params, {}) == ([], {"type": "result", "content": text, "is_error": True})
 
 
 def moved(location: str | None, status: int = 302) -> Message:
@@ -147,7 +147,7 @@ def moved(location: str | None, status: int = 302) -> Message:
 
 def test_a_redirect_is_followed_to_its_end() -> None:
     answers = {URL: moved("../b?词=1"), "https://example.com/b?%E8%AF%8D=1": page("<title>B</title><p>Here it is.</p>")}
-    requests, result = drive("fetch_page", {"url": URL}, answers)
+    requests, result = play_by_host("fetch_page", {"url": URL}, answers)
     assert [request["url"] for request in requests] == list(answers)
     assert result["data"]["url"] == "https://example.com/b?%E8%AF%8D=1"
     assert result["content"].endswith("Here it is.")
@@ -156,13 +156,13 @@ def test_a_redirect_is_followed_to_its_end() -> None:
 def test_a_meta_refresh_is_followed_where_the_page_says_nothing() -> None:
     refresh = page("<meta http-equiv='refresh' content='0; url=/new'><p>Moved.</p>")
     answers = {URL: refresh, "https://example.com/new": page("<p>New place.</p>")}
-    requests, result = drive("fetch_page", {"url": URL}, answers)
+    requests, result = play_by_host("fetch_page", {"url": URL}, answers)
     assert [request["url"] for request in requests] == list(answers)
     assert result["content"].endswith("New place.")
 
 
 def test_redirects_without_end_are_given_up() -> None:
-    requests, result = drive("fetch_page", {"url": URL}, {"example.com": moved("/again", 308)})
+    requests, result = play_by_host("fetch_page", {"url": URL}, {"example.com": moved("/again", 308)})
     assert len(requests) == 6
     assert result["content"].endswith("The page moved more than 5 times; giving up.")
 
@@ -170,7 +170,7 @@ def test_redirects_without_end_are_given_up() -> None:
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        (REFUSED, "The page could not be fetched; check the address, or try again later."),
+        (no_answer(), "The page could not be fetched; check the address, or try again later."),
         (moved(None), "HTTP 302 without a new address."),
         (moved("ftp://example.com/x"), "It moved to 'ftp://example.com/x', which is no http address."),
         ({"status": 404, "headers": {}, "body": "<html><title>Not here</title>"}, "HTTP 404: there is no such page."),
@@ -191,7 +191,7 @@ def test_redirects_without_end_are_given_up() -> None:
     ],
 )
 def test_what_cannot_be_read_is_an_error_that_says_why(answer: Message, text: str) -> None:
-    _, result = drive("fetch_page", {"url": URL}, {"example.com": answer or {"headers": None}})
+    _, result = play_by_host("fetch_page", {"url": URL}, {"example.com": answer or {"headers": None}})
     assert result["is_error"] is True
     assert text in result["content"]
     assert URL in result["content"]
@@ -224,12 +224,12 @@ def test_a_page_that_scripts_fill_in_says_so_with_what_it_says_about_itself() ->
     ],
 )
 def test_the_program_answers_each_line_with_one_line(line: str, starts: str) -> None:
-    code, out, err = run_process("fetch_page", line)
+    code, out, err = run_line(spec("fetch_page"), line, {})
     assert (code, out[: len(starts)], out.count("\n"), err) == (0, starts, 1 if line else 0, "")
 
 
 def test_the_program_reads_a_page() -> None:
     envelope = {"params": {"url": URL}, "response": page(ARTICLE), "state": {"url": URL, "hops": 0}, "step": 1}
-    code, out, err = run_process("fetch_page", json.dumps(envelope) + "\n")
+    code, out, err = run_line(spec("fetch_page"), json.dumps(envelope) + "\n", {})
     assert (code, err) == (0, "")
     assert json.loads(out)["data"]["title"] == "Buses of the town"

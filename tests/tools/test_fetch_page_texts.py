@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.web_steps import Message, drive, module
+from tests.tools.host import Message, module, play_by_host
 
 URL = "https://example.com/a/page"
 SIMPLIFIED = "这是一段关于城市公共交通的报道，我们来看看人们的看法，还有很多细节没有说到。"
@@ -16,7 +16,7 @@ KOREAN = "이것은 도시의 대중 교통에 대한 기사이고 아침과 저
 
 
 def fetch(answer: Message, **params: Any) -> Message:
-    _, result = drive("fetch_page", {"url": URL, **params}, {"example.com": answer})
+    _, result = play_by_host("fetch_page", {"url": URL, **params}, {"example.com": answer})
     return result
 
 
@@ -92,12 +92,12 @@ def test_a_list_of_links_is_read_whole() -> None:
 
 def test_the_plain_parser_reads_tables_lists_and_code() -> None:
     page = "<h2>A</h2><ul><li>one<li>two</ul><table><tr><td>x<td>1</td></tr></table><pre>if a:\n    b</pre>"
-    seen = module("page_html", "fetch_page").outline(page, URL, is_markdown=True)
+    seen = module("fetch_page", "page_html").outline(page, URL, is_markdown=True)
     assert seen.text == "## A\n\n- one\n- two\n\nx1 |\n\nif a:\n    b"
 
 
 def test_a_page_is_read_without_the_library_too() -> None:
-    reader = module("page_html", "fetch_page")
+    reader = module("fetch_page", "page_html")
     page = html(SIMPLIFIED * 20)
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "trafilatura"}
     sys.modules["trafilatura"] = None  # type: ignore[assignment]  # how Python marks a module that cannot be imported

@@ -1,20 +1,12 @@
 """The memories tool: what it asks the store for, and what it says about the answers."""
 
-import importlib
 import json
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-FOLDER = Path(__file__).resolve().parents[2] / "tools" / "memories"
-
-Message = dict[str, Any]
+from tests.tools import host
+from tests.tools.host import Message, run_line, spec, specs_of
 
 NOON = 1_767_240_000_000  # 2026-01-01 04:00 UTC, noon in China
 PEANUTS = {"id": "7f3a91c2d4e5", "body": "我对花生过敏", "tags": ["健康"], "created_at": NOON, "updated_at": NOON}
@@ -23,26 +15,9 @@ PEANUTS_FACTS = PEANUTS | {"created_at": "2026-01-01T12:00+08:00", "updated_at":
 FLIGHT_FACTS = FLIGHT | {"created_at": "2026-01-01T12:00+08:00", "updated_at": "2026-01-01T12:01+08:00"}
 
 
-@pytest.fixture(autouse=True)
-def china_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run the tool in the zone of China: it shows instants in local time."""
-    with monkeypatch.context() as patch:
-        patch.setenv("TZ", "Asia/Shanghai")
-        time.tzset()
-        yield
-    time.tzset()
-
-
 def serve(command: str, params: Any, **more: Any) -> Message:
-    """Serve one step; what crosses the border goes through JSON."""
-    arguments, sys.argv = sys.argv, ["memories.py", command]
-    sys.path.insert(0, str(FOLDER))
-    try:
-        envelope = json.loads(json.dumps({"params": params, **more}))
-        return json.loads(json.dumps(importlib.import_module("memories").main(envelope)))
-    finally:
-        sys.path.remove(str(FOLDER))
-        sys.argv = arguments
+    """Serve one step in the zone of China: the tool shows instants in local time."""
+    return host.serve("memory_list", {"params": params, **more}, {"TZ": "Asia/Shanghai"}, command=command)
 
 
 def error(command: str, params: Message, **more: Any) -> str:
@@ -273,11 +248,9 @@ def test_a_memory_may_have_4000_characters() -> None:
     assert serve("save", {"body": "x" * 4000})["params"] == {"body": "x" * 4000}
 
 
-@pytest.mark.parametrize("path", sorted((FOLDER / "specs").iterdir()), ids=lambda path: path.name)
-def test_the_examples_of_a_spec_ask_the_store(path: Path) -> None:
-    spec = yaml.safe_load(path.read_text("utf-8"))
-
-    asked = [serve(spec["command"], example["params"])["type"] for example in spec["examples"]]
+@pytest.mark.parametrize("tool", specs_of("memories"), ids=lambda tool: str(tool["name"]))
+def test_the_examples_of_a_spec_ask_the_store(tool: Message) -> None:
+    asked = [serve(tool["command"], example["params"])["type"] for example in tool["examples"]]
 
     assert (set(asked), len(asked) >= 2) == ({"db"}, True)
 
@@ -288,18 +261,11 @@ def test_a_store_that_returns_no_row_has_not_saved() -> None:
 
 
 def test_the_program_reads_one_line_and_prints_one_line() -> None:
-    code, out, err = run_process("save", json.dumps({"params": {"body": "记住 \ud800"}}) + "\n")
+    code, out, err = run_line(spec("memory_save"), json.dumps({"params": {"body": "记住 \ud800"}}) + "\n", {})
 
     assert (code, err, out.count("\n")) == (0, "", 1)
     assert json.loads(out)["params"] == {"body": "记住 \ud800"}
 
 
 def test_the_program_ends_quietly_without_a_line() -> None:
-    assert run_process("list", "") == (0, "", "")
-
-
-def run_process(command: str, line: str) -> tuple[int, str, str]:
-    """Run the program as the daemon does; returns its exit code, stdout and stderr."""
-    program = [sys.executable, "-E", "-s", str(FOLDER / "memories.py"), command]
-    done = subprocess.run(program, input=line.encode(), capture_output=True, timeout=20, check=False)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    assert run_line(spec("memory_list"), "", {}) == (0, "", "")

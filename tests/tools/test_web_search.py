@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.tools.web_steps import ROOT, Message, body, drive, module, run_process, serve
+from tests.tools.host import ROOT, Message, module, play_by_host, recorded, run_line, serve, spec
 
 BOCHA, ZHIPU, TAVILY = "api.bochaai.com", "open.bigmodel.cn", "api.tavily.com"
 BRAVE, SERPER, DUCKDUCKGO = "api.search.brave.com", "google.serper.dev", "html.duckduckgo.com"
 WIKIPEDIA_EN = "en.wikipedia.org"
 SEARXNG_STATE: Message = {"plan": ["searxng", "duckduckgo", "wikipedia"], "tried": []}
-ANSWERED = {DUCKDUCKGO: body("search_ddg/results_golang.html")}
+ANSWERED = {DUCKDUCKGO: recorded("search_ddg/results_golang.html")}
 
 
 def search(answers: dict[str, Message], *secrets: str, query: str = "golang", **params: Any) -> Any:
-    return drive("web_search", {"query": query, **params}, answers, secrets=secrets)
+    return play_by_host("web_search", {"query": query, **params}, answers, secrets=secrets)
 
 
 def hosts(requests: list[Message]) -> list[str]:
@@ -29,7 +29,10 @@ def answer_of(name: str, **fields: Any) -> Message:
 
 def test_bocha_is_asked_with_a_placeholder_and_read_into_hits() -> None:
     requests, result = search(
-        {BOCHA: body("search_bocha/web_search_esg_summary.json")}, "BOCHA_KEY", query="阿里巴巴 ESG", freshness="week"
+        {BOCHA: recorded("search_bocha/web_search_esg_summary.json")},
+        "BOCHA_KEY",
+        query="阿里巴巴 ESG",
+        freshness="week",
     )
     assert requests == [
         {
@@ -115,7 +118,7 @@ def test_bocha_is_asked_with_a_placeholder_and_read_into_hits() -> None:
 def test_each_service_is_read_into_the_same_five_fields(
     secret: str, host: str, name: str, expected: dict[str, str]
 ) -> None:
-    requests, result = search({host: body(name)}, secret, count=10)
+    requests, result = search({host: recorded(name)}, secret, count=10)
     assert hosts(requests) == [host]
     assert f"${{{secret}}}" in "".join(requests[0]["headers"].values())
     assert expected in result["data"]["results"]
@@ -123,7 +126,11 @@ def test_each_service_is_read_into_the_same_five_fields(
 
 def test_zhipu_gives_as_many_hits_as_asked_for_and_gets_a_short_query() -> None:
     requests, result = search(
-        {ZHIPU: body("search_zhipu/web_search_three.json")}, "ZHIPU_KEY", query="财经" * 50, count=2, freshness="day"
+        {ZHIPU: recorded("search_zhipu/web_search_three.json")},
+        "ZHIPU_KEY",
+        query="财经" * 50,
+        count=2,
+        freshness="day",
     )
     assert requests[0]["json"] == {
         "search_query": "财经" * 35,
@@ -138,7 +145,7 @@ def test_zhipu_gives_as_many_hits_as_asked_for_and_gets_a_short_query() -> None:
 
 def test_serper_shows_the_fact_box_and_asks_for_the_language_and_the_day() -> None:
     requests, result = search(
-        {SERPER: body("search_serper/search_amazon.json")}, "SERPER_KEY", query="亚马逊", freshness="day"
+        {SERPER: recorded("search_serper/search_amazon.json")}, "SERPER_KEY", query="亚马逊", freshness="day"
     )
     assert requests[0]["json"] == {"q": "亚马逊", "num": 5, "gl": "cn", "hl": "zh-cn", "tbs": "qdr:d"}
     assert result["data"]["answer"].startswith("Amazon.com, Inc. is an American multinational")
@@ -146,7 +153,10 @@ def test_serper_shows_the_fact_box_and_asks_for_the_language_and_the_day() -> No
 
 
 def test_tavily_and_brave_get_their_own_words_for_a_time() -> None:
-    answers = {TAVILY: body("search_tavily/error_401.json", status=401), BRAVE: body("search_brave/web_empty.json")}
+    answers = {
+        TAVILY: recorded("search_tavily/error_401.json", status=401),
+        BRAVE: recorded("search_brave/web_empty.json"),
+    }
     requests, _ = search(answers, "TAVILY_KEY", "BRAVE_KEY", freshness="month", lang="zh")
     assert requests[0]["json"] == {
         "query": "golang",
@@ -163,41 +173,41 @@ def test_tavily_and_brave_get_their_own_words_for_a_time() -> None:
         (
             "BOCHA_KEY",
             BOCHA,
-            body("search_bocha/error_401.json", status=401),
+            recorded("search_bocha/error_401.json", status=401),
             "博查 Bocha failed (HTTP 401 Invalid API KEY)",
         ),
         (
             "BOCHA_KEY",
             BOCHA,
-            body("search_bocha/error_429.json"),
+            recorded("search_bocha/error_429.json"),
             "博查 Bocha failed (code 429 You have reached the request limit)",
         ),
         (
             "ZHIPU_KEY",
             ZHIPU,
-            body("search_zhipu/error_429_1113_no_balance.json", status=429),
+            recorded("search_zhipu/error_429_1113_no_balance.json", status=429),
             "智谱 Zhipu failed (HTTP 429 1113 余额不足或无可用资源包,请充值。)",
         ),
         (
             "TAVILY_KEY",
             TAVILY,
-            body("search_tavily/error_401.json", status=401),
+            recorded("search_tavily/error_401.json", status=401),
             "Tavily failed (HTTP 401 Unauthorized: missing or invalid API key.)",
         ),
         (
             "BRAVE_KEY",
             BRAVE,
-            body("search_brave/error_429_rate_limited.json", status=429),
+            recorded("search_brave/error_429_rate_limited.json", status=429),
             "Brave failed (HTTP 429 RATE_LIMITED Request rate limit exceeded for plan)",
         ),
         (
             "SERPER_KEY",
             SERPER,
-            body("search_serper/error_403_unauthorized.json", status=403),
+            recorded("search_serper/error_403_unauthorized.json", status=403),
             "Serper failed (HTTP 403 Unauthorized.)",
         ),
-        ("ZHIPU_KEY", ZHIPU, body("search_zhipu/web_search_empty.json"), "智谱 Zhipu found nothing"),
-        ("BRAVE_KEY", BRAVE, body("search_brave/web_empty.json"), "Brave found nothing"),
+        ("ZHIPU_KEY", ZHIPU, recorded("search_zhipu/web_search_empty.json"), "智谱 Zhipu found nothing"),
+        ("BRAVE_KEY", BRAVE, recorded("search_brave/web_empty.json"), "Brave found nothing"),
         ("BOCHA_KEY", BOCHA, answer_of("null", code=200, data=None), "博查 Bocha found nothing"),
         ("BOCHA_KEY", BOCHA, answer_of("odd", data={"webPages": {"value": [None, 3, {}]}}), "博查 Bocha found nothing"),
         ("TAVILY_KEY", TAVILY, answer_of("text", results="none"), "Tavily found nothing"),
@@ -260,7 +270,7 @@ def test_services_are_asked_in_their_order_until_one_answers() -> None:
     ],
 )
 def test_wrong_arguments_are_told_before_anything_is_asked(params: Message, text: str) -> None:
-    assert drive("web_search", params, {}) == ([], {"type": "result", "content": text, "is_error": True})
+    assert play_by_host("web_search", params, {}) == ([], {"type": "result", "content": text, "is_error": True})
 
 
 def test_a_query_cannot_name_a_secret() -> None:
@@ -274,7 +284,7 @@ def searxng(answer: Message) -> Message:
 
 
 def test_searxng_s_results_and_info_box_are_read() -> None:
-    result = searxng(body("search_searxng/search_several_engines_infobox.json"))
+    result = searxng(recorded("search_searxng/search_several_engines_infobox.json"))
     assert result["data"]["answer"] == "インドにおける男性の名前 (लक्ष्मण)"
     assert [hit["url"] for hit in result["data"]["results"]] == [
         "https://ja.wikipedia.org/wiki/%E3%82%A2%E3%83%80%E3%83%A0%E3%83%BB%E3%83%A9%E3%82%AF%E3%82%B9%E3%83%9E%E3%83%B3",
@@ -286,11 +296,11 @@ def test_searxng_s_results_and_info_box_are_read() -> None:
     ("answer", "reason"),
     [
         (
-            body("search_searxng/http403_json_format_off.html", status=403),
+            recorded("search_searxng/http403_json_format_off.html", status=403),
             "HTTP 403: add json to search.formats in the server's settings.yml",
         ),
         (
-            body("search_searxng/search_all_engines_failed.json"),
+            recorded("search_searxng/search_all_engines_failed.json"),
             (
                 "its engines failed: brave: too many requests, duckduckgo: timeout, google: timeout,"
                 " karmasearch: access denied, startpage: timeout"
@@ -306,7 +316,7 @@ def test_searxng_s_failures_lead_on_with_their_reason(answer: Message, reason: s
 
 def test_the_program_asks_the_searxng_server_of_its_environment() -> None:
     line = json.dumps({"params": {"query": "你好", "freshness": "year"}, "secrets": []}) + "\n"
-    code, out, err = run_process("web_search", line, SEARXNG_URL="https://search.example.com/")
+    code, out, err = run_line(spec("web_search"), line, {"SEARXNG_URL": "https://search.example.com/"})
     message = json.loads(out)
     assert (code, err, out.count("\n")) == (0, "", 1)
     assert message["url"] == "https://search.example.com/search"
@@ -322,13 +332,13 @@ def test_the_program_asks_the_searxng_server_of_its_environment() -> None:
     ],
 )
 def test_the_program_survives_any_line(line: str, starts: str) -> None:
-    code, out, err = run_process("web_search", line)
+    code, out, err = run_line(spec("web_search"), line, {})
     assert (code, out[: len(starts)], err) == (0, starts, "")
 
 
 def test_every_address_that_is_asked_is_declared() -> None:
     spec = yaml.safe_load((ROOT / "tools/web_search/specs/search.tool.yaml").read_text("utf-8"))
     declared = {host for host in spec["hosts"] if not host.startswith("*")}
-    services = module("search_services", "web_search").SERVICES
+    services = module("web_search", "search_services").SERVICES
     assert declared == {BOCHA, ZHIPU, TAVILY, BRAVE, SERPER, DUCKDUCKGO}
     assert [service.setting for service in services] == [*spec["secrets"], *spec["env"]]

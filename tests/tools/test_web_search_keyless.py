@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.tools.web_steps import Message, body, drive
+from tests.tools.host import Message, play_by_host, recorded
 
 DUCKDUCKGO, WIKIPEDIA_EN, WIKIPEDIA_ZH = "html.duckduckgo.com", "en.wikipedia.org", "zh.wikipedia.org"
 SETTINGS = "BOCHA_KEY, ZHIPU_KEY, TAVILY_KEY, BRAVE_KEY, SERPER_KEY, SEARXNG_URL"
-ANSWERED = {DUCKDUCKGO: body("search_ddg/results_golang.html")}
+ANSWERED = {DUCKDUCKGO: recorded("search_ddg/results_golang.html")}
 
 
 def search(answers: dict[str, Message], *, query: str = "golang", **params: Any) -> tuple[list[Message], Message]:
-    return drive("web_search", {"query": query, **params}, answers)
+    return play_by_host("web_search", {"query": query, **params}, answers)
 
 
 def test_duckduckgo_gives_real_addresses_without_a_key() -> None:
@@ -54,15 +54,15 @@ def test_duckduckgo_s_advertisements_are_left_out() -> None:
     ("answer", "reason"),
     [
         (
-            body("search_ddg/anomaly_http202.html", status=202),
+            recorded("search_ddg/anomaly_http202.html", status=202),
             "failed (HTTP 202, it asks for a proof that a person is searching)",
         ),
         (
-            body("search_ddg/anomaly_http202.html", status=200),
+            recorded("search_ddg/anomaly_http202.html", status=200),
             "failed (HTTP 200, it asks for a proof that a person is searching)",
         ),
         (
-            body("search_ddg/throttled_http200_empty_page.html"),
+            recorded("search_ddg/throttled_http200_empty_page.html"),
             "failed (a page without results (it throttles automatic searches))",
         ),
         (
@@ -70,11 +70,11 @@ def test_duckduckgo_s_advertisements_are_left_out() -> None:
             "failed (a page without results (it throttles automatic searches))",
         ),
         ({"status": 403, "headers": {}, "body": "no"}, "failed (HTTP 403)"),
-        (body("search_ddg/no_results_google_link.html"), "found nothing"),
+        (recorded("search_ddg/no_results_google_link.html"), "found nothing"),
     ],
 )
 def test_wikipedia_answers_where_duckduckgo_does_not(answer: Message, reason: str) -> None:
-    answers = {DUCKDUCKGO: answer, WIKIPEDIA_EN: body("search_wikipedia/search_america.json")}
+    answers = {DUCKDUCKGO: answer, WIKIPEDIA_EN: recorded("search_wikipedia/search_america.json")}
     requests, result = search(answers, query="america", freshness="day")
     assert requests[1]["headers"]["User-Agent"].startswith("ias-web-search/")
     assert result["data"]["results"][1] == {
@@ -93,8 +93,8 @@ def test_wikipedia_answers_where_duckduckgo_does_not(answer: Message, reason: st
 
 def test_the_chinese_wikipedia_is_asked_for_a_chinese_query_and_its_error_is_told_with_what_to_set() -> None:
     answers = {
-        DUCKDUCKGO: body("search_ddg/throttled_http200_empty_page.html"),
-        WIKIPEDIA_ZH: body("search_wikipedia/http403_user_agent.txt", status=403),
+        DUCKDUCKGO: recorded("search_ddg/throttled_http200_empty_page.html"),
+        WIKIPEDIA_ZH: recorded("search_wikipedia/http403_user_agent.txt", status=403),
     }
     requests, result = search(answers, query="美国历史")
     assert [request["url"].split("/")[2] for request in requests] == [DUCKDUCKGO, WIKIPEDIA_ZH]
@@ -105,8 +105,8 @@ def test_the_chinese_wikipedia_is_asked_for_a_chinese_query_and_its_error_is_tol
 
 def test_nothing_found_is_no_error_where_a_web_search_answered() -> None:
     answers = {
-        DUCKDUCKGO: body("search_ddg/no_results_google_link.html"),
-        WIKIPEDIA_EN: body("search_wikipedia/search_none.json"),
+        DUCKDUCKGO: recorded("search_ddg/no_results_google_link.html"),
+        WIKIPEDIA_EN: recorded("search_wikipedia/search_none.json"),
     }
     _, result = search(answers)
     assert result == {
@@ -118,8 +118,8 @@ def test_nothing_found_is_no_error_where_a_web_search_answered() -> None:
 
 def test_nothing_found_in_wikipedia_alone_is_an_error() -> None:
     answers = {
-        DUCKDUCKGO: body("search_ddg/anomaly_http202.html", status=202),
-        WIKIPEDIA_EN: body("search_wikipedia/search_none.json"),
+        DUCKDUCKGO: recorded("search_ddg/anomaly_http202.html", status=202),
+        WIKIPEDIA_EN: recorded("search_wikipedia/search_none.json"),
     }
     _, result = search(answers)
     assert result["is_error"] is True
