@@ -3,14 +3,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+DEV_STAMP := .venv/.installed-dev
 UV := $(shell command -v uv 2>/dev/null)
 
 PIP_FLAGS := --quiet --disable-pip-version-check --no-input
+COMPILE = $(or $(UV),$(BIN)/uv) pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-peers install lint types format bench demo lock clean peers
+.PHONY: help serve test test-peers install lint types format bench demo lock clean dev peers
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,10 +21,10 @@ help:  ## show this list
 serve: install  ## everything: environment, dependencies, then the daemon
 	@exec $(BIN)/ias serve
 
-test: install  ## everything, then the test suite
+test: dev  ## everything, then the test suite
 	$(BIN)/python -m pytest -m "not peers"
 
-test-peers: install  ## the tests that speak to other programs
+test-peers: dev  ## the tests that speak to other programs
 	-@$(MAKE) --no-print-directory peers
 	$(BIN)/python -m pytest -m peers
 
@@ -29,15 +32,17 @@ peers: .peers/llm/.installed .peers/aimock/.installed  ## programs of other auth
 
 install: $(STAMP)  ## the environment alone (.venv, from requirements.lock)
 
-lint: install  ## style, format and layers
+dev: $(DEV_STAMP)  ## the environment with what builds and checks ias
+
+lint: dev  ## style, format and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-cache
 
-types: install  ## the type checker
+types: dev  ## the type checker
 	$(BIN)/pyright
 
-format: install  ## format the code and fix what can be fixed
+format: dev  ## format the code and fix what can be fixed
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -47,11 +52,14 @@ bench: install  ## measure, and print a table of ratios
 demo: install  ## three questions, one approval, no network
 	$(BIN)/python -m tests.demo
 
-lock: install  ## write requirements.lock anew (the newest releases that pyproject.toml admits)
+lock: dev  ## write requirements.lock anew (the newest releases that pyproject.toml admits)
 	$(if $(UV),,$(BIN)/python -m pip install $(PIP_FLAGS) uv)
-	$(or $(UV),$(BIN)/uv) pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes --upgrade \
-		--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" \
-		--output-file requirements.lock pyproject.toml
+	$(COMPILE) --group build --output-file .venv/running.lock pyproject.toml
+	$(COMPILE) --group dev --constraint .venv/running.lock --output-file .venv/all.lock pyproject.toml
+	@{ echo "# Made by make lock. Up to the line DEVELOPMENT: what runs ias; below it: what builds and checks it."; \
+	  grep -v '^#' .venv/running.lock; echo "# DEVELOPMENT"; \
+	  awk '/^[a-zA-Z0-9]/ {split($$0, part, "=="); name = part[1]} FNR == NR {known[name] = 1; next} /^#/ {next} !known[name]' \
+	    .venv/running.lock .venv/all.lock; } >requirements.lock
 
 clean:  ## remove what make made (not data/ and logs/)
 	rm -rf .venv dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -59,24 +67,27 @@ clean:  ## remove what make made (not data/ and logs/)
 
 # The lock holds every package with its hashes, the build backends too, so nothing else is fetched: setuptools goes first, since lunar_python
 # comes as source only, and then what must be built is built without isolation.
+INSTALL = $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install $(PIP_FLAGS) --use-pep517)
+
 $(STAMP): pyproject.toml requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not there: install Python 3.11 or newer, or name one: make PYTHON=python3.12 install" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("ias needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 install" % v[:2])'
 ifeq ($(UV),)
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv package (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
-	@awk '/^[a-z]/ {keep = /^setuptools==/} keep' requirements.lock >.venv/build.lock
-	$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes -r .venv/build.lock
-	$(BIN)/python -m pip install $(PIP_FLAGS) --require-hashes --no-deps --no-build-isolation --use-pep517 -r requirements.lock
-	$(BIN)/python -m pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
 else
 	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
-	@awk '/^[a-z]/ {keep = /^setuptools==/} keep' requirements.lock >.venv/build.lock
-	uv pip install --quiet --python $(BIN)/python --require-hashes -r .venv/build.lock
-	uv pip sync --quiet --python $(BIN)/python --require-hashes --no-build-isolation requirements.lock
-	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 endif
+	@awk '/^# DEVELOPMENT/ {exit} {print}' requirements.lock >.venv/running.lock
+	@awk '/^[a-zA-Z0-9]/ {keep = /^setuptools==/} keep' requirements.lock >.venv/build.lock
+	$(INSTALL) --require-hashes -r .venv/build.lock
+	$(INSTALL) --require-hashes --no-deps --no-build-isolation -r .venv/running.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
+
+$(DEV_STAMP): $(STAMP)
+	$(INSTALL) --require-hashes --no-deps --no-build-isolation -r requirements.lock
+	@touch $(DEV_STAMP)
 
 # A small real model on llama.cpp's server, the official client whose types check our request bodies, and a server that breaks
 # streams and grades its client.
