@@ -2,6 +2,7 @@
 
 import os
 import resource
+import select
 import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -45,13 +46,16 @@ def alive(folder: Path) -> list[int]:
     return found
 
 
-def is_running(pid: int) -> bool:
-    """Say whether a process exists and is not dead already."""
+def ends(pid: int, *, within: float = 5.0) -> bool:
+    """Say whether a process ends, or has ended, within some seconds; it need not be a child."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], within)[0])
+    finally:
+        os.close(watched)
 
 
 def open_files() -> set[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from ias.errors import Code, ToolError, ToolTimeoutError
 from ias.runtime.process import Launch
-from tests.runtime.programs import alive, has_children, is_running, launch, no_files_left, open_files, processes
+from tests.runtime.programs import alive, ends, has_children, launch, no_files_left, open_files, processes
 
 SILENT = "the tool exited with status 0 and printed nothing; print one JSON object on one line"
 FAILED = "the tool exited with status {} and printed nothing; its stderr is in the error log"
@@ -137,7 +137,7 @@ async def test_what_is_left_in_the_programs_group_is_killed_when_the_program_end
         given = Launch(argv=("/bin/sh", "-c", "/bin/sleep 30 & echo $!"), env={}, cwd=tmp_path, timeout=5)
         pid = int(await running.run_line(given, b""))
 
-    assert not is_running(pid)
+    assert ends(pid)
 
 
 async def test_what_let_go_of_everything_is_found_at_the_latest_when_closing(tmp_path: Path) -> None:
