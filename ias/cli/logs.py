@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from io import TextIOWrapper
@@ -60,12 +60,14 @@ def logs(
     wanted = Filter(since=_since(since), conversations=None if user is None else _conversations(place, user))
     if not file.exists() and not follow:
         raise NotFoundError(f"there is no {file}; `ias serve` writes it")
-    past = [line for line in _past(file, config.settings.logs.keep, all_files=since is not None) if wanted.fits(line)]
+    opened = _open(file)
+    aside = _set_aside(file, config.settings.logs.keep) if since is not None else ()
+    past = [line for line in (*aside, *_whole_lines(opened)) if wanted.fits(line)]
     for line in past[-lines:] if lines else past:
         say(tame(line))
     sys.stdout.flush()
     if follow:
-        for line in _coming(file):
+        for line in _coming(file, opened):
             if wanted.fits(line):
                 say(tame(line))
                 sys.stdout.flush()
@@ -90,42 +92,41 @@ def _conversations(place: Place, user: str) -> frozenset[str]:
     return frozenset(str(row["id"])[:ID_SHOWN] for row in rows)
 
 
-def _past(file: Path, keep: int, *, all_files: bool) -> Iterator[str]:
-    """Give the lines of the log, oldest first; the files set aside too where they are asked for."""
-    aside = [file.with_name(f"{file.name}.{number}") for number in range(keep, 0, -1)] if all_files else []
-    for part in (*aside, file):
+def _set_aside(file: Path, keep: int) -> Iterator[str]:
+    """Give the lines of the files that were set aside, the oldest first."""
+    for number in range(keep, 0, -1):
+        part = file.with_name(f"{file.name}.{number}")
         if part.exists():
             with part.open(encoding="utf-8", errors="replace") as opened:
                 for line in opened:
                     yield line.rstrip("\n")
 
 
-def _coming(file: Path) -> Iterator[str]:
+def _coming(file: Path, opened: TextIOWrapper | None) -> Iterator[str]:
     """Give lines as they are written; a file that was set aside is read to its end, then its follower."""
-    opened = _open_at_end(file)
     while True:
-        if opened is not None:
+        yield from _whole_lines(opened)
+        if opened is not None and _is_replaced(opened, file):
             yield from _whole_lines(opened)
-            if _is_replaced(opened, file):
-                yield from _whole_lines(opened)
-                opened.close()
-                opened = None
-        if opened is None and file.exists():
-            opened = file.open(encoding="utf-8", errors="replace")
-            continue
+            opened.close()
+            opened = None
+        if opened is None:
+            opened = _open(file)
+            if opened is not None:
+                continue
         time.sleep(LOOK_AGAIN)
 
 
-def _open_at_end(file: Path) -> TextIOWrapper | None:
-    if not file.exists():
+def _open(file: Path) -> TextIOWrapper | None:
+    try:
+        return file.open(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
         return None
-    opened = file.open(encoding="utf-8", errors="replace")
-    opened.seek(0, 2)
-    return opened
 
 
-def _whole_lines(opened: TextIOWrapper) -> Iterable[str]:
-    while True:
+def _whole_lines(opened: TextIOWrapper | None) -> Iterator[str]:
+    """Give the lines from here on; one that is not whole yet is left for later."""
+    while opened is not None:
         at = opened.tell()
         line = opened.readline()
         if not line.endswith("\n"):

@@ -51,19 +51,23 @@ class Server(socketserver.ThreadingUnixStreamServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Server
+
+    @property
+    def script(self) -> Script:
+        assert isinstance(self.server, Server)
+        return self.server.script
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
         if path.endswith("/events"):
-            self.server.script.after.append(query)
-            self._stream(self.server.script.streams.pop(0))
+            self.script.after.append(query)
+            self._stream(self.script.streams.pop(0))
         else:
-            self._answer(self.server.script.note(f"GET {self.path}", None))
+            self._answer(self.script.note(f"GET {self.path}", None))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        self._answer(self.server.script.note(f"POST {self.path}", json.loads(body) if body else None))
+        self._answer(self.script.note(f"POST {self.path}", json.loads(body) if body else None))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         pass
@@ -87,13 +91,13 @@ class Handler(BaseHTTPRequestHandler):
             if step is None:
                 return
             if isinstance(step, str):
-                self.server.script.wait_for(step)
+                self.script.wait_for(step)
                 continue
             number, name, body = step
             head = "" if number is None else f"id: {number}\n"
             self.wfile.write(f"{head}event: {name}\ndata: {json.dumps(body)}\n\n".encode())
             self.wfile.flush()
-        self.server.script.over.wait(WAIT)  # a stream goes on until its client leaves
+        self.script.over.wait(WAIT)  # a stream goes on until its client leaves
 
 
 @contextmanager
