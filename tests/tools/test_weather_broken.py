@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.host import RECORDED, Message, answer, recorded, run_line, serve, spec, specs_of
+from tests.tools.host import RECORDED, Message, answer, recorded_body, run_line, serve, spec, specs_of
 from tests.tools.weather_answers import (
     AIR,
     CITY,
@@ -129,7 +129,7 @@ def is_answer(message: Message) -> bool:
 def test_an_answer_of_qweather_with_a_hole_anywhere_still_gives_an_answer(
     command: str, matcher: Any, name: str, others: list[Table]
 ) -> None:
-    whole = json.loads(recorded(name)["body"])
+    whole = recorded_body(name)
 
     for body in damaged(whole):
         played = ask(command, [(matcher, answer(body))], *others, V7, OPEN_METEO)
@@ -140,7 +140,7 @@ def test_an_answer_of_qweather_with_a_hole_anywhere_still_gives_an_answer(
 def test_an_answer_of_open_meteo_with_a_hole_anywhere_still_gives_an_answer(
     command: str, matcher: Any, name: str
 ) -> None:
-    whole = json.loads(recorded(name)["body"])
+    whole = recorded_body(name)
 
     for body in damaged(whole):
         played = ask_keyless(command, [(matcher, answer(body))], OPEN_METEO)
@@ -198,9 +198,9 @@ def test_an_empty_call_is_told_what_is_missing(envelope: Message) -> None:
 
 
 def test_a_state_with_the_longest_alerts_stays_small_enough() -> None:
-    body = json.loads(recorded("qweather_v1/weatheralert_v1_current.json")["body"])
+    body = recorded_body("qweather_v1/weatheralert_v1_current.json")
     long = {**body["alerts"][0], "description": "风" * 9_000, "instruction": "雨" * 9_000, "headline": "雷" * 900}
-    hours = json.loads(recorded("qweather_v7/weather_24h_beijing.json")["body"])["hourly"] * 3
+    hours = recorded_body("qweather_v7/weather_24h_beijing.json")["hourly"] * 3
     alerts = (at("/weatheralert/"), answer({"alerts": [long] * 50}))
 
     played = ask(

@@ -1,10 +1,8 @@
 """The weather tools without a key: Open-Meteo's answers, its errors, and units as they come."""
 
-import json
-
 import pytest
 
-from tests.tools.host import Message, answer, module, recorded
+from tests.tools.host import Message, answer, module, recorded, recorded_body
 from tests.tools.weather_answers import AIR, FORECAST, OPEN_METEO, OPEN_METEO_SOURCE, SEARCH, Table, ask_keyless
 
 NO_ALERTS = "Open-Meteo 不提供灾害预警"
@@ -259,7 +257,7 @@ def test_wind_has_the_force_of_its_speed(speed: float, force: int) -> None:
 
 
 def test_a_late_column_leaves_its_values_out() -> None:
-    body = json.loads(recorded("open_meteo/forecast_current_daily_beijing.json")["body"])
+    body = recorded_body("open_meteo/forecast_current_daily_beijing.json")
     body["daily"] |= {"time": ["2026-09-29", "2026-09-30"], "sunrise": []}
 
     played = ask_keyless("daily", [(FORECAST, answer(body))], OPEN_METEO)

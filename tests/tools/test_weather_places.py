@@ -1,10 +1,8 @@
 """Which place the weather tools take a name for, and what they ask back."""
 
-import json
-
 import pytest
 
-from tests.tools.host import Message, answer, recorded
+from tests.tools.host import Message, answer, recorded, recorded_body
 from tests.tools.weather_answers import CITY, HOST, OPEN_METEO, SEARCH, V1, Table, ask, ask_keyless, at, paths
 
 PARIS: Table = [(SEARCH, recorded("open_meteo/geocoding_several_paris.json"))]
@@ -79,12 +77,29 @@ def test_what_a_place_lies_in_may_be_said_in_three_ways(location: str, params: M
     assert played.requests[0]["query"] == {"number": "10", "lang": "zh", **query}
 
 
+def test_a_district_and_a_city_of_one_name_are_asked_back() -> None:
+    hits = [city("朝阳", "北京", "北京市", 15, 39.9), city("朝阳", "朝阳", "辽宁省", 25, 41.6)]
+
+    played = ask("now", [(at("/geo/"), answer({"code": "200", "location": hits}))], location="朝阳")
+
+    assert played.text == "“朝阳”可能是：朝阳（北京市）；朝阳（辽宁省）。请用 adm 指明是哪一个。"
+
+
 def test_a_district_of_a_chinese_city_is_never_taken_for_granted() -> None:
     hits = [city("鼓楼", "南京", "江苏省", 15, 32.0), city("鼓楼", "徐州", "江苏省", 35, 34.2)]
 
     played = ask("now", [(at("/geo/"), answer({"code": "200", "location": hits}))], location="鼓楼")
 
     assert played.text == "“鼓楼”可能是：鼓楼（江苏省南京）；鼓楼（江苏省徐州）。请用 adm 指明是哪一个。"
+
+
+@pytest.mark.parametrize(("rank", "count"), [(24, 2), (25, 1)])
+def test_a_city_is_meant_where_its_rank_is_ten_better(rank: int, count: int) -> None:
+    hits = [city("太平", "太平", "安徽省", rank, 30.3), city("太平", "太平", "山东省", 15, 36.0)]
+
+    played = ask("daily", [(at("/geo/"), answer({"code": "200", "location": hits}))], V1, location="太平")
+
+    assert len(played.result["data"].get("candidates", [None])) == count
 
 
 def test_the_name_of_a_district_is_not_taken_for_a_city() -> None:
@@ -134,10 +149,11 @@ def test_a_place_that_is_nowhere_in_what_was_said_is_told_with_where_it_is() -> 
         ([hit("太平", "安徽", 90_000, 30.3), hit("太平", "黑龙江", 80_000, 45.8)], 2),
         ([hit("太平", "安徽", None, 30.3), hit("太平", "黑龙江", None, 45.8)], 2),
         ([hit("太平", "安徽", 90_000, 30.3), hit("太平", "安徽", None, 30.4)], 1),
-        ([hit("太平", "安徽", 500_000, 30.3), hit("太平", "安徽", 1_000, 45.8)], 2),
+        ([hit("太平", "安徽", 500_000, 30.3), hit("太平", "安徽", 1_000, 45.8)], 1),
+        ([hit("太平", "安徽", 500_000, 30.3), hit("太平", "安徽", 100_001, 45.8)], 2),
     ],
 )
-def test_hits_are_told_apart_by_their_distance(hits: list[Message], names: int) -> None:
+def test_hits_are_told_apart_by_their_distance_and_their_people(hits: list[Message], names: int) -> None:
     played = ask_keyless("daily", [(SEARCH, answer({"results": hits}))], OPEN_METEO, location="太平")
 
     assert len(played.result["data"].get("candidates", [None])) == names
@@ -189,13 +205,13 @@ def test_coordinates_in_the_wrong_order_are_told(location: str) -> None:
 
 @pytest.mark.parametrize("location", ["", "  ", None, [], {}, True])
 def test_a_missing_location_is_told(location: object) -> None:
-    played = ask_keyless("now", location=location)  # type: ignore[arg-type]
+    played = ask_keyless("now", location=location)
 
     assert (played.text, played.result["is_error"]) == ("The parameter location is missing.", True)
 
 
 def test_hits_without_coordinates_are_asked_back_or_looked_up_elsewhere() -> None:
-    hits = json.loads(recorded("qweather_v7/geo_city_lookup_several_chaoyang.json")["body"])
+    hits = recorded_body("qweather_v7/geo_city_lookup_several_chaoyang.json")
 
     played = ask("daily", [(at("/geo/"), answer(hits))], V1, OPEN_METEO, location="朝阳", adm="辽宁")
 

@@ -1,10 +1,8 @@
 """The weather tools with QWeather: v1, v7 where v1 has not the interface, and what its errors lead to."""
 
-import json
-
 import pytest
 
-from tests.tools.host import Message, answer, recorded
+from tests.tools.host import Message, answer, recorded, recorded_body
 from tests.tools.weather_answers import (
     AIR,
     CITY,
@@ -120,16 +118,18 @@ def test_an_answer_without_a_readable_list_of_alerts_is_not_taken_for_none(body:
 
 
 def test_a_cancelled_alert_is_none() -> None:
-    body = json.loads(recorded("qweather_v1/weatheralert_v1_current.json")["body"])
-    body["alerts"][0]["messageType"]["code"] = "cancel"
+    v1 = recorded_body("qweather_v1/weatheralert_v1_current.json")
+    v1["alerts"][0]["messageType"]["code"] = "cancel"
+    v7 = recorded_body("qweather_v7/warning_now_shanghai.json")
+    v7["warning"][0]["status"] = "cancel"
 
-    played = ask("now", [(at("/weatheralert/"), answer(body))], CITY, V1)
-
-    assert (played.result["data"]["alerts"], played.result["data"]["notes"]) == ([], [])
+    for table in ([(at("/weatheralert/"), answer(v1))], [(at("/v7/warning/"), answer(v7)), *NO_V1]):
+        played = ask("now", table, CITY, V1, V7)
+        assert (played.result["data"]["alerts"], played.result["data"]["notes"]) == ([], [])
 
 
 def test_more_alerts_than_fit_are_counted() -> None:
-    body = json.loads(recorded("qweather_v1/weatheralert_v1_current.json")["body"])
+    body = recorded_body("qweather_v1/weatheralert_v1_current.json")
     body["alerts"] = body["alerts"] * 7
 
     played = ask("hourly", [(at("/weatheralert/"), answer(body))], CITY, V1)
@@ -211,7 +211,7 @@ def test_v7_gives_days_in_fixed_spans_that_are_cut(days: int, path: str) -> None
 
 
 def test_v7_gives_hours_and_every_third_is_shown_of_a_long_forecast() -> None:
-    body = json.loads(recorded("qweather_v7/weather_24h_beijing.json")["body"])
+    body = recorded_body("qweather_v7/weather_24h_beijing.json")
     long = {**body, "hourly": body["hourly"] * 3}
 
     day = ask("hourly", CITY, NO_V1, V7)

@@ -54,7 +54,7 @@ OPEN_METEO_SOURCE = "Open-Meteo https://open-meteo.com/ (CC BY 4.0)"
 def ask(
     command: str,
     *answers: Table,
-    location: str = "北京",
+    location: Any = "北京",
     secrets: tuple[str, ...] = KEYED,
     env: Mapping[str, str] = ENV,
     as_process: bool = False,
@@ -66,7 +66,7 @@ def ask(
     return play(f"weather_{command}", given, table, secrets=secrets, env=env, as_process=as_process)
 
 
-def ask_keyless(command: str, *answers: Table, location: str = "北京", **params: Any) -> Played:
+def ask_keyless(command: str, *answers: Table, location: Any = "北京", **params: Any) -> Played:
     """Serve a whole call without a key."""
     return ask(command, *answers, location=location, secrets=(), env={}, **params)
 

@@ -19,7 +19,14 @@ MAX_CANDIDATES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A place; `weight` compares hits of one search: one that is heavier by 1 is far more likely to be meant."""
+    """A place that weather can be asked for.
+
+    Attributes:
+        name: Its own name; `adm1`, `adm2` and `country` are what it lies in, "" where that is unknown.
+        lat: Degrees, as `lon`; None where a search gave no position.
+        weight: Compares hits of one search: one that is heavier by 1 is far more likely to be meant.
+        is_city: It is no mere district of a Chinese city; such a one is never taken for granted.
+    """
 
     name: str
     adm1: str = ""
@@ -28,6 +35,7 @@ class Place:
     lat: float | None = None
     lon: float | None = None
     weight: float = 0.0
+    is_city: bool = True
 
     def label(self, lang: str) -> str:
         """Name it with what tells it from others of its name."""
@@ -130,12 +138,16 @@ def choose(hits: list[Place], sought: Sought) -> list[Place]:
     if len(hits) < 2:
         return hits
     first, others = hits[0], hits[1:]
-    holds_all = all(bare(other.adm2) == bare(first.name) for other in others)
-    is_city = bare(first.name) in (bare(first.adm2), bare(first.adm1)) or first.country not in CHINA
-    is_far_likelier = is_city and not sought.is_district and first.weight >= others[0].weight + 1
+    holds_all = all(_holds(first, other) for other in others)
+    is_far_likelier = first.is_city and not sought.is_district and first.weight >= others[0].weight + 1
     if first.lat is not None and (holds_all or is_far_likelier):
         return [first]
     return hits[:MAX_CANDIDATES]
+
+
+def _holds(city: Place, part: Place) -> bool:
+    """Tell whether a hit is a district of another; one of the same name is another city."""
+    return bare(part.adm2) == bare(city.name) != bare(part.name) and part.adm1 == city.adm1
 
 
 def _distinct(hits: list[Place]) -> list[Place]:

@@ -17,7 +17,7 @@ from weather_fields import (
     text_of,
     whole_of,
 )
-from weather_place import Place, Sought
+from weather_place import CHINA, Place, Sought, bare
 from weather_records import MAX_DAYS, MAX_HOURS, alert, alerts, clock, record, some
 from weather_step import KEY, Call, get
 from weather_terms import level_name
@@ -61,19 +61,22 @@ def read_cities(response: Json) -> list[Place]:
         ServiceFailure: See `checked_qweather`; kind none or gone where the place is unknown.
     """
     hits = objects_of(checked_qweather(response).get("location"))
-    return [
-        Place(
-            name=line_of(hit.get("name")),
-            adm1=line_of(hit.get("adm1")),
-            adm2=line_of(hit.get("adm2")),
-            country=line_of(hit.get("country")),
-            lat=number_of(hit.get("lat")),
-            lon=number_of(hit.get("lon")),
-            weight=-(number_of(hit.get("rank")) or 100.0) / RANK_STEP,
-        )
-        for hit in hits
-        if line_of(hit.get("name"))
-    ]
+    return [_city(hit) for hit in hits if line_of(hit.get("name"))]
+
+
+def _city(hit: Json) -> Place:
+    """Read a hit; a district of a Chinese city has another name than what it lies in."""
+    name, adm1, adm2, country = (line_of(hit.get(key)) for key in ("name", "adm1", "adm2", "country"))
+    return Place(
+        name=name,
+        adm1=adm1,
+        adm2=adm2,
+        country=country,
+        lat=number_of(hit.get("lat")),
+        lon=number_of(hit.get("lon")),
+        weight=-(number_of(hit.get("rank")) or 100.0) / RANK_STEP,
+        is_city=country not in CHINA or bare(name) in (bare(adm1), bare(adm2)),
+    )
 
 
 def ask(call: Call, place: Place, part: str) -> Json:
