@@ -41,6 +41,13 @@ def recorded(*parts: str) -> Reply:
     return Reply(body=Path(__file__).parent.joinpath("tools", "recorded", *parts).read_bytes())
 
 
+class Server(ThreadingHTTPServer):
+    """A server whose clients may go away."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that was killed is part of many tests."""
+
+
 class Loopback:
     """The server; routes are (host, path) → answer, anything else is 404. Use it as a context manager."""
 
@@ -48,7 +55,7 @@ class Loopback:
         self._routes = dict(routes)
         self._lock = threading.Lock()
         self._seen: list[Seen] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
     @property

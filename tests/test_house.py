@@ -14,7 +14,7 @@ REQUIRED = PAGES | FOLDERS | {"Makefile", "config.yaml", "pyproject.toml", "requ
 OPTIONAL = {".gitattributes", ".gitignore", "bench", "docs"}
 # Made at run time or by tools, and ignored by git.
 CACHES = {".hypothesis", ".import_linter_cache", ".pytest_cache", ".ruff_cache", "__pycache__"}
-MADE = CACHES | {".env", ".git", ".venv", "data", "dist"}
+MADE = CACHES | {".env", ".git", ".peers", ".venv", "data", "dist"}
 FOREIGN = {"fixtures", "recorded"}  # below tests/: answers of others, and files that are wrong on purpose
 
 MAX_LINES = 400  # what one can still hold in the head
@@ -123,7 +123,8 @@ def test_the_lock_pins_every_dependency_and_names_no_place_to_get_it() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wanted = [
         *project["project"]["dependencies"],
-        *project["dependency-groups"]["dev"],
+        *project["dependency-groups"]["build"],
+        *(item for item in project["dependency-groups"]["dev"] if isinstance(item, str)),
         *project["build-system"]["requires"],
     ]
     names = {re.split(r"[\[<>=~! ]", item)[0].replace("_", "-").lower() for item in wanted}

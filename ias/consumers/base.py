@@ -1,7 +1,7 @@
 """The loop of all three consumers: claim, handle, commit what the handler returned."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,24 +54,19 @@ class Consumer:
         self._log = error_log
         self.signal = Signal()
         self._slots = asyncio.Semaphore(config.concurrency)
-        self._in_flight: dict[str, asyncio.Task[None]] = {}
-        self._interrupted: set[str] = set()
-
-    @property
-    def in_flight(self) -> Mapping[str, asyncio.Task[None]]:
-        """Give the tasks at work, by the id of their job."""
-        return self._in_flight
+        self._in_flight: dict[Job, asyncio.Task[None]] = {}
+        self._interrupted: set[Job] = set()
 
     def new_token(self) -> str:
         """Draw the proof of a lease."""
         return self._config.new_token()
 
-    def interrupt(self, job_id: str) -> None:
-        """Stop working on a job that was cancelled meanwhile; its rows are settled already."""
-        task = self._in_flight.get(job_id)
-        if task is not None:
-            self._interrupted.add(job_id)
-            task.cancel()
+    def interrupt(self, owner_id: str) -> None:
+        """Stop working for a turn or run that was stopped meanwhile; its rows are settled already."""
+        for job, task in self._in_flight.items():
+            if job.owner_id == owner_id:
+                self._interrupted.add(job)
+                task.cancel()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take jobs until `stop` is set, then finish those in flight."""
@@ -83,12 +78,12 @@ class Consumer:
                     self._slots.release()
                     continue
                 task = group.create_task(self.work(job))
-                self._in_flight[job.id] = task
-                task.add_done_callback(lambda _, job_id=job.id: self._done(job_id))
+                self._in_flight[job] = task
+                task.add_done_callback(lambda _, job=job: self._done(job))
 
-    def _done(self, job_id: str) -> None:
-        del self._in_flight[job_id]
-        self._interrupted.discard(job_id)
+    def _done(self, job: Job) -> None:
+        del self._in_flight[job]
+        self._interrupted.discard(job)
         self._slots.release()
 
     async def _claim(self) -> Job | None:
@@ -112,7 +107,7 @@ class Consumer:
             outcome = await self._outcome(job)
             await self._commit(job, outcome)
         except asyncio.CancelledError:
-            if job.id not in self._interrupted:
+            if job not in self._interrupted:
                 await finish(self._give_back(job))
             raise
 

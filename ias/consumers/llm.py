@@ -8,7 +8,7 @@ from typing import Protocol
 from structlog.contextvars import bound_contextvars
 from structlog.typing import FilteringBoundLogger
 
-from ias.bus import Bus
+from ias.bus import Bus, RunningText
 from ias.cycle import ModelStep, Plan, plan_calls
 from ias.domain.jobs import Dead, Job, LlmStep, Outcome, Retry, TurnReason
 from ias.domain.messages import ChatResponse, Message, ReasoningChunk, TextChunk, message_from_json
@@ -55,16 +55,18 @@ class LlmHandler:
         """Call the model once for the turn that owns the job."""
         with bound_contextvars(conversation_id=job.conversation_id, turn_id=job.owner_id):
             talk = await self._load(job)
-            self._bus.begin_step(job.conversation_id, turn_id=talk.turn_id, step=talk.step, attempt=job.attempts)
+            heard = self._bus.begin_step(
+                job.conversation_id, turn_id=talk.turn_id, step=talk.step, attempt=job.attempts
+            )
             try:
-                answer = await self._ask(job, talk)
+                answer = await self._ask(heard, talk)
                 return await self._outcome(answer, talk)
             except RetryableLlmError as error:
                 return self._retry(job, error, talk)
             except LlmError as error:
                 return self._reject(error, talk)
             finally:
-                self._bus.end_step(job.conversation_id)
+                self._bus.end_step(heard)
 
     async def _load(self, job: Job) -> Conversation:
         turn = (await self._store.read("turn", id=job.owner_id))[0]
@@ -79,15 +81,15 @@ class LlmHandler:
             asked=_asked(rows, job.owner_id),
         )
 
-    async def _ask(self, job: Job, talk: Conversation) -> ChatResponse:
+    async def _ask(self, heard: RunningText, talk: Conversation) -> ChatResponse:
         answer: ChatResponse | None = None
         async with aclosing(self._step.stream(talk.messages, self._tools.for_model())) as stream:
             async for item in stream:
                 match item:
                     case TextChunk():
-                        self._bus.add_text(job.conversation_id, item.text)
+                        self._bus.add_text(heard, item.text)
                     case ReasoningChunk():
-                        self._bus.add_reasoning(job.conversation_id, item.text)
+                        self._bus.add_reasoning(heard, item.text)
                     case ChatResponse():
                         answer = item
         if answer is None:

@@ -73,11 +73,14 @@ class Parts:
     def on_commit(self, topics: frozenset[str]) -> None:
         """Pass on what a COMMIT of this process announced."""
         for topic in topics:
-            name, _, conversation_id = topic.partition(":")
-            if conversation_id:
-                self.bus.announce(conversation_id)
-            else:
-                self.consumers[Queue(name)].signal.set()
+            match topic.partition(":"):
+                case ("conversation", _, conversation_id):
+                    self.bus.announce(conversation_id)
+                case ("stopped", _, owner_id):
+                    for consumer in self.consumers.values():
+                        consumer.interrupt(owner_id)
+                case (queue, _, _):
+                    self.consumers[Queue(queue)].signal.set()
 
     async def close(self) -> None:
         """Let go of everything, in the order in which it was built, backwards."""

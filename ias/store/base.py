@@ -35,7 +35,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """A topic that somebody may wait for: `llm`, `tool`, `send`, `conversation:<id>`. Told after COMMIT."""
+    """A topic that somebody may wait for, told after COMMIT.
+
+    `llm`, `tool`, `send`: there is a job; `conversation:<id>`: there is an event; `stopped:<id>`: a turn or run is over
+    while somebody may be working on it.
+    """
 
     topic: str
 

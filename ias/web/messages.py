@@ -98,7 +98,6 @@ async def cancel(conversation_id: str, given: Given) -> JsonObject:
     if not rows:
         return {"cancelled": False, "detail": "nothing is going on"}
     await given.store.run(cancel_turn(given.terms, rows[0]["id"]))
-    given.poke()
     return {"cancelled": True, "turn": rows[0]["id"]}
 
 

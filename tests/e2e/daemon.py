@@ -108,6 +108,7 @@ class Daemon:
 
     def restart(self) -> Self:
         """Start again in the same home."""
+        self._close()
         self.process = self._start()
         return self.wait_ready()
 

@@ -5,7 +5,7 @@ from typing import Literal
 from ias.domain.events import ToolExecutionStarted
 from ias.errors import Code, NotFoundError, TooDeepError
 from ias.store import words
-from ias.store.base import Ids, Steps, Terms, first, only, run, transaction
+from ias.store.base import Ids, Steps, Terms, first, only, run, transaction, wake
 from ias.store.results import Submitted
 from ias.store.text import ascii_json
 from ias.store.transactions.endings import settle_run
@@ -90,4 +90,5 @@ def cancel_run(ids: Ids, terms: Terms, run_id: str) -> Steps[Literal["cancelled"
     if row["state"] == "done":
         return "already ended"
     yield from settle_run(held, row, words.known_result(Code.CANCELLED, words.CANCELLED))
+    yield wake(f"stopped:{run_id}")
     return "cancelled"

@@ -8,7 +8,7 @@ from ias.domain.messages import AssistantMessage, Message, ToolMessage, message_
 from ias.domain.tools import Result
 from ias.errors import Code
 from ias.store import words
-from ias.store.base import Row, Steps, first, only, run
+from ias.store.base import Row, Steps, first, only, run, wake
 from ias.store.text import pack
 from ias.store.transactions.deliveries import DeliveryKind, Parcel, enqueue_delivery, home_of, notify
 from ias.store.transactions.journal import record, record_resolved
@@ -107,7 +107,9 @@ def stop_turn(held: Held, turn: Row, reason: TurnReason) -> Steps[None]:
         for row in (yield run("open_runs", turn_id=turn["id"])):
             cancelled = words.known_result(Code.CANCELLED, words.CANCELLED)
             yield from end_run(held, row, cancelled)
+            yield wake(f"stopped:{row['id']}")
         yield run("drop_live_job", queue=Queue.LLM, lane=held.id)
+        yield wake(f"stopped:{turn['id']}")
     phrase = words.DROPPED if (turn["state"], reason) == ("queued", TurnReason.NEW) else words.STOPPED
     yield from end_turn(held, turn, reason, phrase.to(asked))
 
