@@ -4,6 +4,7 @@ import argparse
 import gc
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import approve, durable_queue, message, startup, tool_call
-from bench.measure import Effort, Noise, Row, sync_time
+from bench.measure import FEWEST, Effort, Noise, Row, start_time, sync_time
 
 HEADS = ("", "unit", "n", "base", "least", "median", "p95", "ratio", "of least", "target", "")
 QUICK = 4  # times fewer rounds, and less time, with --quick
@@ -28,43 +29,33 @@ class Subject:
 
 
 SUBJECTS = (
-    Subject(name="tool_call", measure=tool_call.measure, effort=Effort(rounds=200, seconds=14)),
-    Subject(name="message", measure=message.measure, effort=Effort(rounds=300, seconds=12)),
-    Subject(name="startup", measure=startup.measure, effort=Effort(rounds=10, seconds=20)),
-    Subject(name="approve", measure=approve.measure, effort=Effort(rounds=30, seconds=16)),
-    Subject(name="durable_queue", measure=durable_queue.measure, effort=Effort(rounds=12, seconds=14)),
+    Subject(name="tool_call", measure=tool_call.measure, effort=Effort(rounds=200, seconds=12)),
+    Subject(name="message", measure=message.measure, effort=Effort(rounds=300, seconds=10)),
+    Subject(name="startup", measure=startup.measure, effort=Effort(rounds=10, seconds=14)),
+    Subject(name="approve", measure=approve.measure, effort=Effort(rounds=30, seconds=12)),
+    Subject(name="durable_queue", measure=durable_queue.measure, effort=Effort(rounds=12, seconds=12)),
 )
 
 
 def main() -> int:
     """Measure and print; gives 0 whether targets are met or not, 1 where it could not measure."""
     options = _options()
-    say = sys.stderr if options.json else sys.stdout
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))  # so that what was started is ended
     began, load = time.monotonic(), os.getloadavg()[0]
-    rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="ias-bench-") as name:
         folder = Path(name)
-        sync = sync_time(folder)
-        for subject in SUBJECTS:
-            if options.only and subject.name not in options.only:
-                continue
-            print(f"measuring {subject.name} …", file=say, flush=True)
-            own = folder / subject.name
-            own.mkdir()
-            effort = subject.effort
-            if options.quick:
-                effort = Effort(rounds=max(3, effort.rounds // QUICK), seconds=effort.seconds / QUICK)
-            gc.collect()
-            try:
-                rows += subject.measure(own, effort)
-            except (RuntimeError, OSError) as error:
-                print(f"{subject.name} cannot be measured: {error}", file=sys.stderr)
-                return 1
+        sync, start = sync_time(folder), start_time()
+        try:
+            rows = _measure(folder, options)
+        except (RuntimeError, OSError) as error:
+            print(f"\nit cannot be measured: {error}", file=sys.stderr)
+            return 1
     noise = Noise(
         ratios=tuple(row.noise for row in rows if row.noise is not None),
         load_before=load,
         load_after=os.getloadavg()[0],
         sync=sync,
+        start=start,
         processors=os.cpu_count() or 1,
     )
     if options.json:
@@ -72,6 +63,25 @@ def main() -> int:
     else:
         _print(rows, noise, time.monotonic() - began)
     return 0
+
+
+def _measure(folder: Path, options: "_Options") -> list[Row]:
+    say = sys.stderr if options.json else sys.stdout
+    rows: list[Row] = []
+    for subject in SUBJECTS:
+        if options.only and subject.name not in options.only:
+            continue
+        print(f"measuring {subject.name} …", file=say, end="", flush=True)
+        start = time.monotonic()
+        own = folder / subject.name
+        own.mkdir()
+        effort = subject.effort
+        if options.quick:
+            effort = Effort(rounds=max(FEWEST, effort.rounds // QUICK), seconds=effort.seconds / QUICK)
+        gc.collect()
+        rows += subject.measure(own, effort)
+        print(f" {time.monotonic() - start:.1f} s", file=say)
+    return rows
 
 
 class _Options(argparse.Namespace):
@@ -103,7 +113,7 @@ def _print(rows: list[Row], noise: Noise, seconds: float) -> None:
     quiet = "quiet enough" if noise.is_quiet else "NOISY: do not trust the verdicts, measure again"
     print(
         f"\nnoise: the bases by themselves {ratios or '-'}; load {noise.load_before:.2f} to {noise.load_after:.2f} on "
-        f"{noise.processors} processors; fdatasync {noise.sync:.2f} ms; {quiet}"
+        f"{noise.processors} processors; fdatasync {noise.sync:.2f} ms; python -S {noise.start:.1f} ms; {quiet}"
     )
     targets = [row.is_met for row in rows if row.is_met is not None]
     print(f"targets: {sum(targets)} met, {len(targets) - sum(targets)} missed; {seconds:.0f} s")
@@ -111,16 +121,18 @@ def _print(rows: list[Row], noise: Noise, seconds: float) -> None:
 
 def _cells(row: Row) -> tuple[str, ...]:
     verdict = {None: "", True: "met", False: "MISSED"}[row.is_met]
+    if row.is_met is False and row.limit is not None and row.ratio is None and row.least <= row.limit:
+        verdict += ", but for the least"
     return (
         row.name,
         row.unit,
         str(len(row.samples)),
         _number(row.base_median),
-        _number(row.least),
+        "-" if row.is_rate else _number(row.least),
         _number(row.median),
         _number(row.p95),
         "-" if row.ratio is None else f"{row.ratio:.2f}",
-        "-" if row.least_ratio is None else f"{row.least_ratio:.2f}",
+        "-" if row.is_rate or row.least_ratio is None else f"{row.least_ratio:.2f}",
         "-" if row.limit is None else f"≤ {row.limit:g}",
         "; ".join(part for part in (verdict, row.note) if part),
     )

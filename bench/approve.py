@@ -34,7 +34,7 @@ app()
 
 def measure(folder: Path, effort: Effort) -> list[Row]:
     """Approve requests that wait, one a round, between two runs of the empty program; the daemon is down."""
-    home = make_home(folder / "home", {})
+    home = make_home(folder / "home")
     add_tool(home, TOOL, POST, type="http", hosts=["example.com"])
     empty = folder / "empty.py"
     empty.write_text(EMPTY, encoding="utf-8")

@@ -3,6 +3,8 @@
 import math
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ P95_FROM = 10  # samples; of fewer the 95th percentile is the greatest, and says
 QUIET = (0.85, 1.18)  # what medians of the same program, measured twice side by side, may differ on a quiet machine
 BLOCK = 4096  # bytes written before each fdatasync: a page, as a database does
 SYNCS = 50
+STARTS = 15
+BOUND = 20.0  # seconds that an interpreter may take to do nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +96,11 @@ class Row:
         return statistics.median(self.again) / statistics.median(self.base) if self.again else None
 
     @property
+    def is_rate(self) -> bool:
+        """Whether more is better, so that a minimum says nothing."""
+        return self.unit.endswith("/s")
+
+    @property
     def is_met(self) -> bool | None:
         """Whether the target is met, by the medians' ratio or the minima's; None where there is no target."""
         if self.limit is None:
@@ -121,12 +130,22 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """What the machine did besides: ratios of bases to themselves, load averages of 1 minute, fdatasync in ms."""
+    """What the machine did besides.
+
+    Attributes:
+        ratios: Of bases to themselves.
+        load_before: Load average of a minute.
+        load_after: The same at the end.
+        sync: Of one fdatasync, in ms.
+        start: Of an interpreter that does nothing, start to end, in ms: how fast this machine is now.
+        processors: How many there are.
+    """
 
     ratios: tuple[float, ...]
     load_before: float
     load_after: float
     sync: float
+    start: float
     processors: int
 
     @property
@@ -143,6 +162,7 @@ class Noise:
             "load_before": self.load_before,
             "load_after": self.load_after,
             "fdatasync_ms": self.sync,
+            "interpreter_ms": self.start,
             "processors": self.processors,
             "quiet": self.is_quiet,
         }
@@ -164,6 +184,16 @@ def sync_time(folder: Path) -> float:
             os.write(file.fileno(), bytes(BLOCK))
             os.fdatasync(file.fileno())
             times.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times)
+
+
+def start_time() -> float:
+    """Give the median time of an interpreter that does nothing, in ms."""
+    times: list[float] = []
+    for _ in range(STARTS):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-I", "-S", "-c", "pass"], check=True, timeout=BOUND)
+        times.append((time.perf_counter() - began) * 1000)
     return statistics.median(times)
 
 

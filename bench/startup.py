@@ -13,15 +13,16 @@ TOOLS = 17
 
 
 def measure(folder: Path, effort: Effort) -> list[Row]:
-    """Start daemons one after the other: each in a new home, then once more in the same one."""
+    """Start a daemon again and again in one home, and every second time also in a new one."""
     first, again, cpu = list[float](), list[float](), list[float]()
     resident, shares = list[float](), list[float]()
-    with Daemon(make_home(folder / "warm-up")):  # the first start may have to compile modules
+    home = make_home(folder / "home")
+    with Daemon(home):  # the first start may have to compile modules
         pass
     for number in effort.times():
-        home = make_home(folder / f"home{number}")
-        with Daemon(home) as daemon:
-            first.append(daemon.ready_after)
+        if number % 2 == 0:
+            with Daemon(make_home(folder / f"new{number}")) as daemon:
+                first.append(daemon.ready_after)
         with Daemon(home) as daemon:
             again.append(daemon.ready_after)
             cpu.append(daemon.cpu_until_ready)
