@@ -34,7 +34,7 @@ WORDS = (
     "could please with from by will would tell show give have has there"
 )
 STOP = frozenset(WORDS.split())
-STOP_HAN = frozenset("的了吗呢啊吧么是我你他她它请帮给把和与在有个这那一下")
+STOP_HAN = frozenset("的了吗呢啊吧么是我你他她它请帮给把和与在有个这那一")
 HINT = "details has the arguments of the best hits; call_capability(name, prompt) calls one, prompt being them as JSON"
 NO_HIT = "no tool fits these words well; these are all tools. Choose one, or search again with other words"
 ALL = "these are all tools; search with a few words in the person's language to get their arguments"
@@ -124,8 +124,10 @@ class Catalogue:
         if any(len(term) >= (SHORT if term.isascii() else 2) for term in shared):
             return True
         single = {term for term in terms if len(term) == 1 or term.isascii()}
+        if len(shared & single) < 2:
+            return shared == terms  # the query is one character, and a tool has it
         told = sum(self._rarity[term] for term in shared & single)
-        return len(shared & single) > 1 and told >= COVERED * sum(self._rarity.get(term, self._unknown) for term in single)
+        return told >= COVERED * sum(self._rarity.get(term, self._unknown) for term in single)
 
     def _holds(self, term: str, number: int) -> bool:
         return any(holder == number for holder, _ in self._postings.get(term, ()))

@@ -104,7 +104,18 @@ def test_single_characters_and_pairs_of_chinese_both_count() -> None:
     catalogue = Catalogue([entry("rain", "会不会下雨"), entry("river", "江河上下"), entry("late", "晚了")])
 
     assert names(catalogue.search("下雨吗")) == ["rain"]
-    assert names(catalogue.search("雨会下")) == ["rain"]
+    assert names(catalogue.search("雨在下"))[0] == "rain"
+    assert names(catalogue.search("晚")) == ["late"]
+    assert "index" in catalogue.search("晚上好")
+
+
+def test_a_tool_is_listed_once_and_noise_is_left_out() -> None:
+    strong = entry("weather_now", "weather now forecast rain")
+    weak = entry("city_guide", "streets and squares, parks and museums, and now and then a market", "streets", "parks")
+    catalogue = Catalogue([strong, weak, *(entry(f"other_{n}", "now then") for n in range(5))])
+
+    assert names(catalogue.search("weather forecast rain now")) == ["weather_now"]
+    assert names(catalogue.search("weather_now")).count("weather_now") == 1
 
 
 def test_english_plurals_are_found_and_filler_words_are_not() -> None:
