@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -168,14 +169,15 @@ class Daemon:
         return body
 
     def events(self, conversation: str, *, after: int = 0) -> "Iterator[tuple[str, dict[str, Any]]]":
-        """Follow a conversation: (name, fields) of each event, until the caller stops or nothing comes for long."""
+        """Follow a conversation: (name, fields) of each event, until the caller stops, at most BOUND seconds."""
         connection = self.connect()
         try:
             connection.request("GET", f"/api/conversations/{conversation}/events?after={after}")
             response = connection.getresponse()
             assert response.status == 200, response.read()
-            name = ""
+            name, end = "", time.monotonic() + BOUND
             for raw in response:
+                assert time.monotonic() < end, f"nothing new of {conversation} in {BOUND} s"
                 line = raw.decode().rstrip("\n")
                 if line.startswith("event: "):
                     name = line.removeprefix("event: ")
