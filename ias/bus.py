@@ -15,8 +15,9 @@ BACKLOG = 1024  # live events that one slow listener may fall behind before it i
 
 @dataclass(slots=True)
 class RunningText:
-    """The text and reasoning of the model step that is being answered now."""
+    """The text and reasoning of one model step, as far as they have come; `begin_step` makes it."""
 
+    conversation_id: str
     turn_id: str
     step: int
     attempt: int
@@ -35,16 +36,16 @@ class RunningText:
 
 
 class Subscription:
-    """One listener of one conversation: a bounded queue of live events and a flag that stored ones are there.
+    """One listener of one conversation: a bounded queue of live events, and of marks that stored ones are there.
 
-    Use it as a context manager and iterate it: an item is a live event, or None for "read the stored events now".
+    Use it as a context manager and iterate it: an item is a live event, or None for "read the stored events now". Both
+    come in the order in which they were handed over, so a step's text is heard before the mark of its being stored.
     """
 
     def __init__(self, bus: "Bus", conversation_id: str) -> None:
         self._bus = bus
         self._conversation_id = conversation_id
-        self._live: deque[LiveEvent] = deque()
-        self._is_stale = True
+        self._items: deque[LiveEvent | None] = deque((None,))
         self._ready = asyncio.Event()
         self._ready.set()
 
@@ -60,27 +61,22 @@ class Subscription:
         self._bus.remove(self._conversation_id, self)
 
     def put(self, event: LiveEvent | None) -> None:
-        """Hand over a live event, or None for "stored events are there"; a listener that lags loses the live ones."""
-        if event is None:
-            self._is_stale = True
-        elif len(self._live) >= BACKLOG:
-            self._live.clear()
-            self._live.extend(self._bus.running_text(self._conversation_id))
-            self._is_stale = True
-        else:
-            self._live.append(event)
+        """Hand over a live event, or None for "stored events are there"; who lags is given the text so far instead."""
+        if len(self._items) >= BACKLOG:
+            self._items.clear()
+            self._items.append(None)
+            self._items.extend(self._bus.running_text(self._conversation_id))
+        elif event is not None or not self._items or self._items[-1] is not None:
+            self._items.append(event)
         self._ready.set()
 
     async def __aiter__(self) -> AsyncIterator[LiveEvent | None]:
-        """Give what comes, stored announcements first, for ever."""
+        """Give what comes, for ever."""
         while True:
             await self._ready.wait()
             self._ready.clear()
-            if self._is_stale:
-                self._is_stale = False
-                yield None
-            while self._live:
-                yield self._live.popleft()
+            while self._items:
+                yield self._items.popleft()
 
 
 class Bus:
@@ -115,37 +111,40 @@ class Bus:
             for listener in listeners:
                 listener.put(None)
 
-    def begin_step(self, conversation_id: str, *, turn_id: str, step: int, attempt: int) -> None:
-        """Begin the running text of a model step; an earlier attempt's text is forgotten."""
-        self._running[conversation_id] = RunningText(turn_id=turn_id, step=step, attempt=attempt)
+    def begin_step(self, conversation_id: str, *, turn_id: str, step: int, attempt: int) -> RunningText:
+        """Begin the running text of a model step; whatever ran before in that conversation is heard no more."""
+        run = RunningText(conversation_id=conversation_id, turn_id=turn_id, step=step, attempt=attempt)
+        self._running[conversation_id] = run
+        return run
 
-    def add_text(self, conversation_id: str, text: str) -> None:
-        """Add to the running text and tell the listeners."""
-        run = self._running[conversation_id]
+    def add_text(self, run: RunningText, text: str) -> None:
+        """Add to a running text and tell the listeners, unless another step has taken its place."""
         event = AssistantTextDelta(
             turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.text)
         )
         run.text += text
-        self._publish(conversation_id, event)
+        self._publish(run, event)
 
-    def add_reasoning(self, conversation_id: str, text: str) -> None:
-        """Add to the running reasoning and tell the listeners."""
-        run = self._running[conversation_id]
+    def add_reasoning(self, run: RunningText, text: str) -> None:
+        """Add to a running text's reasoning and tell the listeners, unless another step has taken its place."""
         event = ReasoningDelta(
             turn_id=run.turn_id, step=run.step, attempt=run.attempt, text=text, offset=len(run.reasoning)
         )
         run.reasoning += text
-        self._publish(conversation_id, event)
+        self._publish(run, event)
 
-    def end_step(self, conversation_id: str) -> None:
-        """Forget the running text: the step is stored, or will be tried again."""
-        self._running.pop(conversation_id, None)
+    def end_step(self, run: RunningText) -> None:
+        """Forget a running text: the step is stored, or will be tried again."""
+        if self._running.get(run.conversation_id) is run:
+            del self._running[run.conversation_id]
 
     def running_text(self, conversation_id: str) -> tuple[LiveEvent, ...]:
         """Give the running text as events, for listeners that came late."""
         run = self._running.get(conversation_id)
         return () if run is None else run.as_events()
 
-    def _publish(self, conversation_id: str, event: LiveEvent) -> None:
-        for listener in self._listeners.get(conversation_id, ()):
+    def _publish(self, run: RunningText, event: LiveEvent) -> None:
+        if self._running.get(run.conversation_id) is not run:
+            return
+        for listener in self._listeners.get(run.conversation_id, ()):
             listener.put(event)

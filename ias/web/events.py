@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from ias.bus import Bus, LiveEvent
 from ias.domain.events import event_to_json
@@ -16,37 +16,45 @@ class EventStream:
     """What one listener has heard, and what comes next.
 
     Text that was streamed live is not sent a second time when its step is stored: the stored event then only moves the
-    number on.
+    number on. Live text of a step that was told from the store already is left out.
     """
 
-    def __init__(self, store: Store, bus: Bus, conversation_id: str, after: int) -> None:
+    def __init__(
+        self, store: Store, bus: Bus, conversation_id: str, after: int, *, keep_alive: float = KEEP_ALIVE
+    ) -> None:
         self._store = store
         self._bus = bus
         self._conversation_id = conversation_id
         self._after = after
-        self._heard: dict[tuple[str, int], int] = {}
+        self._keep_alive = keep_alive
+        self._heard: dict[tuple[str, int], tuple[int, int]] = {}  # (turn, step): attempt, characters of the text
+        self._told: tuple[str, int] = ("", 0)  # the newest stored turn and its newest step
 
-    async def lines(self) -> AsyncIterator[str]:
+    async def lines(self) -> AsyncGenerator[str, None]:
         """Give the stream's text, event by event, until the listener goes."""
         with self._bus.subscribe(self._conversation_id) as subscription:
             items = aiter(subscription)
             while True:
                 try:
-                    async with asyncio.timeout(KEEP_ALIVE):
+                    async with asyncio.timeout(self._keep_alive):
                         item = await anext(items)
                 except TimeoutError:
                     yield ": keep-alive\n\n"
                     items = aiter(subscription)
                     continue
-                if item is not None:
+                if item is None:
+                    async for line in self._stored():
+                        yield line
+                elif not self._is_told(item):
                     yield self._live(item)
-                    continue
-                async for line in self._stored():
-                    yield line
+
+    def _is_told(self, event: LiveEvent) -> bool:
+        turn_id, step = self._told
+        return event.turn_id == turn_id and event.step <= step
 
     def _live(self, event: LiveEvent) -> str:
         if event.name == "AssistantTextDelta":
-            self._heard[event.turn_id, event.step] = event.offset + len(event.text)
+            self._heard[event.turn_id, event.step] = event.attempt, event.offset + len(event.text)
         return f"event: {event.name}\ndata: {event_to_json(event)}\n\n"
 
     async def _stored(self) -> AsyncIterator[str]:
@@ -61,9 +69,17 @@ class EventStream:
                 return
 
     def _render(self, row: Row) -> str:
-        body = row["body"]
+        event = json.loads(row["body"])
+        self._note(event["turn_id"], event["step"])
         if row["name"] == "AssistantTextDelta":
-            event = json.loads(body)
-            if self._heard.get((event["turn_id"], event["step"])) == len(event["text"]):
+            heard = self._heard.pop((event["turn_id"], event["step"]), None)
+            if heard == (event["attempt"], len(event["text"])):
                 return f"id: {row['seq']}\n\n"
-        return f"id: {row['seq']}\nevent: {row['name']}\ndata: {body}\n\n"
+        return f"id: {row['seq']}\nevent: {row['name']}\ndata: {row['body']}\n\n"
+
+    def _note(self, turn_id: str, step: int) -> None:
+        if step and turn_id != self._told[0]:
+            self._heard = {key: value for key, value in self._heard.items() if key[0] == turn_id}
+            self._told = (turn_id, step)
+        elif step:
+            self._told = (turn_id, max(step, self._told[1]))
