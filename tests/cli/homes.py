@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ias.domain.approvals import CanonicalRequest, Judgement, Safety, StepKind, Verdict, canonical, digest_of
-from ias.domain.jobs import Job, Queue
+from ias.domain.jobs import Dead, Job, Queue, TurnReason
 from ias.domain.messages import JsonObject
 from ias.store.base import Row, Terms
 from ias.store.connection import connect, make_file
@@ -15,7 +15,7 @@ from ias.store.migrate import migrate
 from ias.store.once import read_once, run_once
 from ias.store.progress import Parked
 from ias.store.transactions.calls import submit_call
-from ias.store.transactions.queue import claim
+from ias.store.transactions.queue import bury, claim
 from ias.store.transactions.runs import start_step
 
 BOUND = 20.0  # seconds after which a command is taken for stuck
@@ -99,13 +99,12 @@ def _request(kind: StepKind, body: JsonObject) -> CanonicalRequest:
     )
 
 
-def park(file: Path, *requests: CanonicalRequest, terms: Terms | None = None) -> Row:
-    """Let a call of `notes` ask for something; gives the approval's row."""
-    held = terms or Terms()
+def call(file: Path, terms: Terms) -> Job:
+    """Let bob call `notes`; gives the claimed job."""
     called = run_once(
         file,
         submit_call(
-            held,
+            terms,
             channel="cli",
             address="calls:bob",
             user_id="bob",
@@ -118,12 +117,26 @@ def park(file: Path, *requests: CanonicalRequest, terms: Terms | None = None) ->
     )
     job = run_once(file, claim(Queue.TOOL, "test", f"token-{called.run_id}", 60_000))
     assert isinstance(job, Job)
+    return job
+
+
+def bury_call(file: Path) -> Job:
+    """Let a call fail for good."""
+    job = call(file, Terms())
+    run_once(file, bury(Terms(), job, Dead(reason=TurnReason.DEAD, error="no\nluck", closing="")))
+    return job
+
+
+def park(file: Path, *requests: CanonicalRequest, terms: Terms | None = None) -> Row:
+    """Let a call of `notes` ask for something; gives the approval's row."""
+    held = terms or Terms()
+    job = call(file, held)
     digest = digest_of(tuple(request.text for request in requests))
     judgement = Judgement(verdict=Verdict.ASK, requests=requests, digest=digest, rule="test")
     parked = run_once(
         file,
         start_step(
-            held, job, run_id=called.run_id, no=1, judgement=judgement, tool_state="", is_attended=True, used_ms=5
+            held, job, run_id=job.owner_id, no=1, judgement=judgement, tool_state="", is_attended=True, used_ms=5
         ),
     )
     assert isinstance(parked, Parked)

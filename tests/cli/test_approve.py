@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ias.cli.visible import cells
 from ias.store.base import Terms
 from ias.store.once import read_once
 from tests.cli.homes import BOUND, Ended, db_request, environment, http_request, ias, make_store, park
@@ -218,6 +220,7 @@ def test_nothing_a_request_holds_reaches_the_terminal_as_anything_but_printable_
     assert "⟨U+202E⟩" in text.replace("\r\n│ ", "")
     body = text[text.index("body") :].split("state  ")[0]
     assert all(line.startswith("│ ") for line in body.splitlines()[1:])
+    assert all(cells(line) < 80 for line in body.splitlines())  # a terminal would begin a line of its own for the rest
 
 
 def test_lists_and_shows_are_json_where_asked(tmp_path: Path, store: Path) -> None:
@@ -229,6 +232,28 @@ def test_lists_and_shows_are_json_where_asked(tmp_path: Path, store: Path) -> No
     assert listed == shown
     assert (shown["ref"], shown["state"], shown["digest"], shown["user_id"]) == ("A1", "pending", row["digest"], "bob")
     assert [item["kind"] for item in shown["request"]] == ["http", "db"]
+
+
+def test_watching_prints_what_comes_and_how_it_ended(tmp_path: Path, store: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ias", "approvals", "--watch"],
+        stdout=subprocess.PIPE,
+        env=environment(tmp_path),
+        cwd=tmp_path,
+    )
+    assert process.stdout is not None
+    try:
+        park(store, http_request())
+        waiting = process.stdout.readline().decode().split("  ")
+        ias(tmp_path, "deny", "A1")
+        ended = process.stdout.readline().decode().split("  ")
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=BOUND)
+
+    assert (waiting[:3], ended[:3]) == (["A1", "pending", "notes"], ["A1", "denied", "notes"])
+    assert waiting[-1] == "POST https://api.example.com/v1/notes\n"
+    assert process.returncode == 130
 
 
 def test_answers_are_chinese_where_the_terminal_is(tmp_path: Path, store: Path) -> None:

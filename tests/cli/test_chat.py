@@ -115,6 +115,12 @@ def test_text_of_another_attempt_replaces_what_was_printed_with_a_mark(home: Pat
     assert done == Ended(code=0, out="Wro\nRight\n", err="(answering anew)\n")
 
 
+def test_a_piece_that_was_missed_is_brought_by_the_stored_text(home: Path) -> None:
+    events: list[Step] = [text("One"), text(" three", offset=7), text("One two three", id=9), over(10)]
+    with playing(socket_of(home), script(events)):
+        assert ias(home, "chat", "hi").out == "One two three\n"
+
+
 def test_text_and_ends_of_other_turns_are_not_ours(home: Path) -> None:
     events: list[Step] = [text("other", turn_id="t_0"), over(8, turn="t_0"), text("ours"), over(9)]
     with playing(socket_of(home), script(events)):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ias.cli.app import COMMANDS
-from tests.cli.homes import Ended, http_request, ias, make_store, park
+from tests.cli.homes import Ended, bury_call, http_request, ias, make_store, park
 
 TOOL = "tools/echo"
 
@@ -221,3 +221,18 @@ def test_runs_and_queue_show_what_is_there(tmp_path: Path) -> None:
     assert "waits for     A1\n" in ias(tmp_path, "runs", "show", row["run_id"]).out
     assert ias(tmp_path, "runs", "show", "zzzz").code == 4
     assert ias(tmp_path, "queue", "drop", "zzzz").code == 4
+
+
+def test_a_dead_letter_is_listed_cannot_be_tried_again_where_it_was_answered_and_is_dropped(tmp_path: Path) -> None:
+    job = bury_call(make_store(tmp_path))
+
+    [listed] = json.loads(ias(tmp_path, "queue", "dead", "--json").out)
+    table = ias(tmp_path, "queue", "dead").out
+    again = ias(tmp_path, "queue", "retry", job.id)
+    dropped = ias(tmp_path, "queue", "drop", job.id[2:8])
+
+    assert (listed["id"], listed["last_error"], "lease_token" in listed) == (job.id, "no\nluck", False)
+    assert table.splitlines()[1].endswith("no luck")
+    assert (again.code, again.err.splitlines()[0]) == (1, f"ias: {job.id} was not tried again")
+    assert dropped == Ended(code=0, out=f"{job.id} is forgotten\n", err="")
+    assert json.loads(ias(tmp_path, "queue", "dead", "--json").out) == []

@@ -95,7 +95,7 @@ def test_without_a_terminal_it_says_how_to_approve_and_waits(home: Path) -> None
     still = (200, {"state": "parked"})
     played.answers |= {
         RUN: [still, (200, {"state": "done", "code": "approval_denied", "result": result})],
-        "GET /api/approvals?state=pending": [(200, [])],
+        "GET /api/approvals?state=pending": [(200, [parked()["approval"]])],
     }
     with playing(socket_of(home), played):
         done = ias(home, "run", "echo", "--text", "x")
