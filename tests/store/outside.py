@@ -24,6 +24,7 @@ class Outside:
         self.has_faults = True
         self.effects: Counter[tuple[str, int, int]] = Counter()
         self.arrivals: Counter[str] = Counter()
+        self.latest: dict[tuple[str, str, str], int] = {}
         self.acknowledged: dict[str, str] = {}
         self.sources: dict[tuple[str, str], str] = {}
         self.decisions: dict[int, tuple[str, bool]] = {}
@@ -67,6 +68,10 @@ class Outside:
         fate = self.random.choice(["ok", "ok", "cut", "no"]) if self.has_faults else "ok"
         if fate != "no":
             self.arrivals[delivery["id"]] += 1
+            if delivery["repeat"] == 0 and delivery["safety"] == Safety.ONCE:
+                place = (delivery["conversation_id"], delivery["channel"], delivery["address"])
+                assert self.latest.get(place, 0) < delivery["seq"], "a delivery overtook another"
+                self.latest[place] = delivery["seq"]
             is_new = self.arrivals[delivery["id"]] == 1
             assert is_new or delivery["safety"] == Safety.REPEAT, "a delivery arrived twice"
         return fate
