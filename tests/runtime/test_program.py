@@ -1,10 +1,9 @@
 """A dropped-in program as a tool, from its folder to its result."""
 
-import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -293,17 +292,16 @@ async def test_a_hidden_program_is_refused(bench: Bench) -> None:
         bench.tool(WEATHER, ".weather.py")
 
 
-async def test_what_an_earlier_daemon_left_running_is_found_by_the_calls_folder(bench: Bench) -> None:
-    folder = bench.root / "calls" / "call-old"
+def test_what_an_earlier_daemon_left_running_is_found_by_the_calls_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "calls" / "call-old"
     folder.mkdir(parents=True)
-    left = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", env={"TMPDIR": str(folder)}, stdin=-1)
-    try:
-        assert alive(folder) == [left.pid]
-
-        killed = await asyncio.to_thread(sweep, {str(bench.root / "calls")})
-
-        assert killed == 1
-    finally:
-        with suppress(ProcessLookupError):
+    waits = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(waits, env={"TMPDIR": str(folder)}, stdin=subprocess.PIPE) as left:
+        try:
+            found = alive(folder)
+            killed = sweep({str(tmp_path / "calls")})
+            status = left.wait(5)
+        finally:
             left.kill()
-        assert await left.wait() == -9
+
+    assert (found, killed, status) == ([left.pid], 1, -9)
