@@ -55,6 +55,7 @@ class Loopback:
         self._routes = dict(routes)
         self._lock = threading.Lock()
         self._seen: list[Seen] = []
+        self.connections = 0
         self._server = Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
@@ -99,6 +100,10 @@ class Loopback:
 def _handler(owner: Loopback) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            owner.connections += 1
+            super().setup()
 
         def _serve(self) -> None:
             parts = urlsplit(self.path)

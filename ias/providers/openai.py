@@ -1,8 +1,9 @@
 """The chat-completions wire format, as DeepSeek, OpenAI, Qwen, Ollama and most local servers speak it."""
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from typing import cast
 
 import httpx
@@ -19,6 +20,7 @@ from ias.providers.refusals import classify
 from ias.providers.sse import SseComment, SseParser
 
 END_MARK = "[DONE]"
+DRAIN = 0.1  # seconds for a server to end its answer after the end mark; a new connection costs as much
 CONNECT_TIMEOUT = 10.0
 """Seconds to reach the host; all other waits are bounded by the two clocks."""
 REFUSAL_LIMIT_BYTES = 64 * 1024
@@ -128,6 +130,7 @@ class OpenAIChat:
                     continue
                 clocks.data()
                 if item.data.strip() == END_MARK:
+                    await _drain(pieces)
                     return
                 yield self._chunk(item.data)
         is_ended = parser.pending.strip() == END_MARK
@@ -175,6 +178,14 @@ async def _whole(response: httpx.Response, clocks: Clocks, raw: bytearray, *, li
             clocks.comment()
         raw += piece
     return raw[:limit_bytes].decode("utf-8", "replace").strip()
+
+
+async def _drain(pieces: AsyncIterator[bytes]) -> None:
+    """Read what stands behind the end mark, nearly always nothing, so that the connection is kept for the next call."""
+    with suppress(TimeoutError, httpx.HTTPError):
+        async with asyncio.timeout(DRAIN):
+            while await anext(pieces, None) is not None:
+                pass
 
 
 def _keep(raw: bytearray, piece: bytes) -> None:

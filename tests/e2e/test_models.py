@@ -25,6 +25,14 @@ def error_log(daemon: Daemon) -> str:
     return file.read_text("utf-8") if file.exists() else ""
 
 
+def test_all_model_calls_of_a_turn_use_one_connection(tmp_path: Path) -> None:
+    calls = stream({"tool_calls": [capability("memory_list", {"lang": "en"})]}, finish="tool_calls")
+    with serve(Script([calls, says("done")])) as server:
+        with Daemon(make_home(tmp_path, llm_config(server.origin), tools=TOOLS)) as daemon:
+            assert daemon.ask("list") == "done"
+        assert (len(server.seen), server.connections) == (2, 1)
+
+
 def test_two_parallel_calls_run_and_their_results_go_back_in_order(tmp_path: Path) -> None:
     calls = [capability("memory_save", {"body": "tea"}), capability("memory_list", {"lang": "en"}, at=1)]
     first = stream(
