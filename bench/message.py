@@ -37,6 +37,15 @@ class Times:
     cpu: list[float] = field(default_factory=list[float])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the model server did so far: requests, seconds, connections."""
+
+    count: int
+    seconds: float
+    connections: int
+
+
 def measure(folder: Path, effort: Effort) -> list[Row]:
     """Send messages to a daemon whose model answers at once, each followed by its tool run by hand."""
     with _model() as port:
@@ -48,8 +57,10 @@ def measure(folder: Path, effort: Effort) -> list[Row]:
             for number in range(WARM_UP):
                 _ask(daemon, f"w{number}")
             times = Times()
+            before = _spent(model)
             for number in effort.times():
                 _sample(daemon, model, program, f"u{number}", times)
+            after = _spent(model)
             model.close()
             rss, _ = daemon.memory()
     return [
@@ -61,7 +72,12 @@ def measure(folder: Path, effort: Effort) -> list[Row]:
             note="2 model calls, 1 tool call",
         ),
         Row(name="  the whole message, request to reply", unit="ms", samples=tuple(times.whole)),
-        Row(name="  of that its 2 model calls", unit="ms", samples=tuple(times.model)),
+        Row(
+            name="  of that its 2 model calls",
+            unit="ms",
+            samples=tuple(times.model),
+            note=f"{after.count - before.count} calls over {after.connections - before.connections} new connections",
+        ),
         Row(name="  of that its tool's process, run by hand", unit="ms", samples=tuple(times.tool)),
         Row(
             name="  the daemon's CPU time",
@@ -73,15 +89,15 @@ def measure(folder: Path, effort: Effort) -> list[Row]:
 
 
 def _sample(daemon: Daemon, model: http.client.HTTPConnection, program: Path, user: str, times: Times) -> None:
-    count, seconds = _spent(model)
+    before = _spent(model)
     cpu = cpu_seconds(daemon.pid)
     whole = _ask(daemon, user)
-    count_after, seconds_after = _spent(model)
+    after = _spent(model)
     times.cpu.append((cpu_seconds(daemon.pid) - cpu) * 1000)
-    if count_after - count != CALLS:
-        raise RuntimeError(f"the message took {count_after - count} model calls, not {CALLS}")
+    if after.count - before.count != CALLS:
+        raise RuntimeError(f"the message took {after.count - before.count} model calls, not {CALLS}")
     times.whole.append(whole)
-    times.model.append((seconds_after - seconds) * 1000)
+    times.model.append((after.seconds - before.seconds) * 1000)
     times.tool.append(_run_tool(program))
     times.rest.append(times.whole[-1] - times.model[-1] - times.tool[-1])
 
@@ -110,10 +126,9 @@ def _run_tool(program: Path) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def _spent(model: http.client.HTTPConnection) -> tuple[int, float]:
+def _spent(model: http.client.HTTPConnection) -> Spent:
     model.request("GET", "/spent")
-    spent = json.loads(model.getresponse().read())
-    return spent["count"], spent["seconds"]
+    return Spent(**json.loads(model.getresponse().read()))
 
 
 @contextmanager

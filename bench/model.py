@@ -1,7 +1,8 @@
 """A model server that answers at once: chat completions as a stream, first one tool call, then a text.
 
 Run as `python -m bench.model`: it prints its port, and ends with its standard input. `GET /spent` gives how many
-requests it answered and how many seconds they took here, from the request's head to the last byte of the answer.
+requests it answered, how many seconds they took here, from the request's head to the last byte of the answer, and over
+how many connections they came.
 """
 
 import asyncio
@@ -22,10 +23,12 @@ class Model:
 
     def __init__(self) -> None:
         self._count = 0
+        self._connections = 0
         self._seconds = 0.0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection until it ends."""
+        self._connections += 1
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 await self._answer(reader, writer)
@@ -35,7 +38,7 @@ class Model:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         began = time.perf_counter()
         if head.startswith("GET "):
-            spent = {"count": self._count, "seconds": self._seconds}
+            spent = {"count": self._count, "seconds": self._seconds, "connections": self._connections}
             writer.write(_response("application/json", json.dumps(spent)))
             await writer.drain()
             return
