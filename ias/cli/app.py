@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -54,6 +55,9 @@ def run(args: Sequence[str]) -> int:
     """
     _use_any_terminal()
     words = _home_first(list(args) or ["--help"])
+    if words[0] == "--version":
+        sys.stdout.write(f"ias {metadata.version('ias')}\n")
+        return 0
     try:
         code = build(_command_of(words))(words, prog_name="ias", standalone_mode=False)
         sys.stdout.flush()
@@ -88,8 +92,12 @@ def build(name: str | None) -> typer.Typer:
 
     @app.callback()
     def root(
-        context: typer.Context, home: Annotated[Path | None, typer.Option("--home", help=HOME_HELP)] = None
+        context: typer.Context,
+        home: Annotated[Path | None, typer.Option("--home", help=HOME_HELP)] = None,
+        *,
+        version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     ) -> None:
+        del version  # answered before anything is built
         context.obj = home
 
     if name is not None:

@@ -8,6 +8,7 @@ import typer
 
 from ias.cli import words
 from ias.cli.exits import DENIED, FAILED, UsageError, complain
+from ias.cli.keyboard import forget_typed, read_line
 from ias.cli.output import left, say, say_aside, say_json, when
 from ias.cli.place import Place, find_place, login_name
 from ias.cli.request_view import reach, read_request, render, secrets_in
@@ -172,9 +173,10 @@ def _is_confirmed(row: Row, place: Place, *, full: bool) -> bool:
 
 
 def _answer(question: str) -> str:
+    forget_typed()
     sys.stdout.write(question)
     sys.stdout.flush()
-    return sys.stdin.readline().strip().lower()[:1]
+    return (read_line() or "").strip().lower()[:1]
 
 
 def _refuse_without_terminal(row: Row) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from ias.cli import words
 from ias.cli.client import ApiError, Daemon
 from ias.cli.exits import UsageError
+from ias.cli.keyboard import forget_typed, read_line
 from ias.cli.output import left, say_aside
 from ias.cli.place import login_name, program
 from ias.cli.request_view import reach, read_request, render, secrets_in
@@ -88,10 +89,11 @@ def ask(question: Question) -> Choice:
         UsageError: Nobody is there to answer.
     """
     while True:
+        forget_typed()
         sys.stderr.write(f"{question.ref} {question.choices}")
         sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line:
+        line = read_line()
+        if line is None:
             raise UsageError(f"nobody answers here; in another terminal: {program()} approve {question.ref}")
         choice = choose(question, line)
         if choice is not None:

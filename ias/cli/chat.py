@@ -1,7 +1,6 @@
 """`ias chat`: one question, or a conversation; the answer streams, tools and approvals show as they happen."""
 
 import importlib
-import os
 import signal
 import sys
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from ias.cli.asking import Question, choose, decide, question_of
 from ias.cli.client import Daemon, ServerEvent
 from ias.cli.exits import DONE, FAILED, INTERRUPTED
 from ias.cli.feed import Feed, Mark
+from ias.cli.keyboard import forget_typed, read_line
 from ias.cli.output import say_aside
 from ias.cli.place import OPERATOR, find_place, program
 from ias.cli.screen import Screen, print_event
@@ -152,7 +152,7 @@ class Turn:
         event = self.feed.wait(sys.stdin.fileno() if can_ask else None)
         match event:
             case None:
-                self._on_key(os.read(sys.stdin.fileno(), 1024))  # one line: a terminal hands lines out
+                self._on_line(read_line())
             case Mark.LOST:
                 self.screen.aside(words.LOST_CONNECTION())
             case Mark.INTERRUPT:
@@ -206,13 +206,13 @@ class Turn:
         if len(self.questions) == 1:
             self._prompt()
 
-    def _on_key(self, typed: bytes) -> None:
+    def _on_line(self, typed: str | None) -> None:
         question = self.questions[0]
-        if not typed:  # the terminal was closed for input: the question stays for another one
+        if typed is None:  # the terminal was closed for input: the question stays for another one
             self.questions.clear()
             say_aside(words.ELSEWHERE(ref=question.ref, ias=program()))
             return
-        choice = choose(question, typed.decode("utf-8", "replace"))
+        choice = choose(question, typed)
         if choice is None:
             self._prompt()
         else:
@@ -221,5 +221,6 @@ class Turn:
 
     def _prompt(self) -> None:
         if self.questions:
+            forget_typed()
             sys.stderr.write(f"{self.questions[0].ref} {self.questions[0].choices}")
             sys.stderr.flush()

@@ -63,6 +63,8 @@ def explain(
     if ruling.is_allowed:
         cells = [(item["request"], item["verdict"], item["rule"]) for item in judged]
         say_table(("REQUEST", "VERDICT", "DECIDED BY"), [tuple(tame(cell) for cell in row) for row in cells])
+        if not facts.sha256 and _standing(facts, place):
+            say("standing rules count for the version that the daemon runs, which is not known while it is down")
         if not request:
             say(f"one request: ias permissions explain {name} POST https://example.com/path")
 

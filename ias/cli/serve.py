@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from ias.cli.exits import UsageError
-from ias.cli.place import home_of
+from ias.cli.output import say_aside
+from ias.cli.place import home_of, program
 from ias.cli.specs import configuration
 from ias.domain.jobs import Queue
 
@@ -23,6 +24,8 @@ def serve(
     home = home_of(context)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     config = configuration(home)
+    if not any(config.path(folder).is_dir() for folder in config.settings.tools.dirs):
+        say_aside(f"there are no tools in {home}; `{program()} init {home}` brings some")
     from ias.daemon.serve import ServeOptions, serve  # the web server and all else that only a daemon needs
 
     raise typer.Exit(serve(config, ServeOptions(roles=chosen, port=port, socket=socket)))

@@ -30,7 +30,7 @@ def state_of(store: Path, num: int) -> tuple[str, str | None, str | None]:
 
 
 def at_terminal(home: Path, typed: bytes, *args: str) -> tuple[int, bytes]:
-    """Run `ias` on a terminal, type, and give its exit code and everything it wrote."""
+    """Run `ias` on a terminal, answer each question with a line, and give its exit code and everything it wrote."""
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "ias", *args],
@@ -41,7 +41,7 @@ def at_terminal(home: Path, typed: bytes, *args: str) -> tuple[int, bytes]:
         env=environment(home, COLUMNS="80"),
     )
     os.close(follower)
-    os.write(leader, typed)
+    keys = [key + b"\n" for key in typed.split(b"\n")[:-1]]
     written = b""
     while select.select([leader], [], [], BOUND)[0]:
         try:
@@ -49,6 +49,8 @@ def at_terminal(home: Path, typed: bytes, *args: str) -> tuple[int, bytes]:
         except OSError:  # the last program on the terminal ended
             break
         written += piece
+        if keys and written.endswith((b"[y/N] ", b"leave it ")):
+            os.write(leader, keys.pop(0))
     code = process.wait(BOUND)
     os.close(leader)
     return code, written
@@ -168,7 +170,6 @@ def test_the_request_is_shown_whole_before_a_yes_counts(tmp_path: Path, store: P
     assert code == 0
     assert state_of(store, 1)[0] == "approved"
     assert text.split("state  ")[0] == (
-        "y\n"
         "A1: notes asks for\n"
         "│ POST https://api.example.com/v1/notes\n"
         "│ query  q = a b\n"
@@ -181,6 +182,30 @@ def test_the_request_is_shown_whole_before_a_yes_counts(tmp_path: Path, store: P
     assert "for           bob (cli)" in text
     assert "risk          not known: there is no such spec now" in text
     assert "wider scopes  POST https://api.example.com/v1/notes by this version of notes" in text
+
+
+def test_what_was_typed_before_the_question_does_not_answer_it(tmp_path: Path, store: Path) -> None:
+    park(store, http_request())
+    leader, follower = pty.openpty()
+    os.write(leader, b"y\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ias", "approve", "A1"],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+    )
+    os.close(follower)
+    written = b""
+    while not written.endswith(b"[y/N] "):
+        assert select.select([leader], [], [], BOUND)[0], "no question came"
+        written += os.read(leader, 65536)
+    os.write(leader, b"n\n")
+    assert process.wait(BOUND) == 1
+    os.close(leader)
+
+    assert state_of(store, 1)[0] == "pending"
 
 
 def test_anything_but_y_leaves_the_request_waiting(tmp_path: Path, store: Path) -> None:
