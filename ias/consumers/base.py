@@ -8,7 +8,7 @@ from typing import Protocol
 from structlog.typing import FilteringBoundLogger
 
 from ias.aio import finish
-from ias.domain.jobs import Dead, Delivered, Job, LlmStep, Outcome, Queue, Retry, RunEnded, Settled, TurnReason
+from ias.domain.jobs import Dead, Delivered, Job, LlmStep, Outcome, Queue, Retry, RunEnded, Sent, Settled, TurnReason
 from ias.errors import StateError
 from ias.job_queue import Signal, back_off
 from ias.store.base import Store, Terms, Transaction
@@ -38,6 +38,13 @@ class ConsumerConfig:
     worker: str
     terms: Terms
     new_token: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crashed:
+    """A handler or a transaction raised: what it had done before is found by the next claim, as after a crash."""
+
+    error: str
 
 
 class Consumer:
@@ -111,21 +118,25 @@ class Consumer:
                 await finish(self._give_back(job))
             raise
 
-    async def _outcome(self, job: Job) -> Outcome:
+    async def _outcome(self, job: Job) -> Outcome | Crashed:
         if job.attempts > job.max_attempts:
-            text = f"given up after {job.max_attempts} attempts"
-            return Dead(reason=TurnReason.DEAD, error=text, closing=text)
+            return Dead(reason=TurnReason.DEAD, error=f"given up after {job.max_attempts} attempts")
         try:
             return await self._handler.handle(job)
         except Exception as error:  # noqa: BLE001 - a bug in one job must not end the queue
             self._log.exception("handler_failed", tag=f"{job.queue}-handler", job=job.id, text=repr(error))
-            return Retry(delay=back_off(job.attempts), error=f"{type(error).__name__}: {error}")
+            return Crashed(error=f"{type(error).__name__}: {error}")
 
-    async def _commit(self, job: Job, outcome: Outcome) -> None:
+    async def _commit(self, job: Job, outcome: Outcome | Crashed) -> None:
+        try:
+            await self._store_outcome(job, outcome)
+        except Exception as error:  # noqa: BLE001 - an outcome that cannot be stored must not end the queue
+            self._log.exception("outcome_refused", tag="store", job=job.id, text=repr(error))
+            await self._store_outcome(job, Crashed(error=f"{type(error).__name__}: {error}"))
+
+    async def _store_outcome(self, job: Job, outcome: Outcome | Crashed) -> None:
         transaction = self._transaction(job, outcome)
-        if transaction is None:
-            return
-        while True:
+        while transaction is not None:
             try:
                 await self._store.run(transaction)
             except StateError as error:
@@ -134,7 +145,7 @@ class Consumer:
             else:
                 return
 
-    def _transaction(self, job: Job, outcome: Outcome) -> Transaction[object] | None:
+    def _transaction(self, job: Job, outcome: Outcome | Crashed) -> Transaction[object] | None:
         terms = self._config.terms
         match outcome:
             case LlmStep():
@@ -147,17 +158,22 @@ class Consumer:
                 return self._retry(job, outcome)
             case Dead():
                 return bury(terms, job, outcome)
+            case Crashed():
+                return self._again(job, back_off(job.attempts), outcome.error)
             case Settled():
                 return None
 
     def _retry(self, job: Job, outcome: Retry) -> Transaction[object]:
+        if job.queue is not Queue.SEND:
+            return self._again(job, outcome.delay, outcome.error)
+        is_last = job.attempts >= job.max_attempts
+        told = Delivered(outcome=Sent.REJECTED, error=outcome.error) if is_last else outcome
+        return finish_delivery(self._config.terms, job, told)
+
+    def _again(self, job: Job, delay: float, error: str) -> Transaction[object]:
         if job.attempts >= job.max_attempts:
-            return bury(
-                self._config.terms, job, Dead(reason=TurnReason.DEAD, error=outcome.error, closing=outcome.error)
-            )
-        if job.queue is Queue.SEND:
-            return finish_delivery(self._config.terms, job, outcome)
-        return retry_job(job, int(outcome.delay * 1000), outcome.error)
+            return bury(self._config.terms, job, Dead(reason=TurnReason.DEAD, error=error))
+        return retry_job(job, int(delay * 1000), error)
 
     async def _give_back(self, job: Job) -> None:
         try:

@@ -103,11 +103,11 @@ class Retry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dead:
-    """Give up for good: the job becomes a dead letter, its owner ends with `closing`."""
+    """Give up for good: the job becomes a dead letter, its turn ends with `closing` (empty: the usual words)."""
 
     reason: TurnReason
     error: str
-    closing: str
+    closing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,10 +72,10 @@ async def test_text_heard_live_is_not_said_again_when_it_is_stored(world: World)
 
     assert listener.text == "北京今天晴。"
     assert listener.pieces == ["北京今天晴", "。"]
+    ended = json.dumps({"turn_id": stored.turn_id, "step": 1, "reason": "reply"}, separators=(",", ":"))
     assert listener.blocks[-2:] == [
         f"id: {stored.cursor + 1}\n\n",
-        f"id: {stored.cursor + 2}\nevent: TurnComplete\n"
-        f'data: {{"turn_id":"{stored.turn_id}","step":1,"reason":"reply"}}\n\n',
+        f"id: {stored.cursor + 2}\nevent: TurnComplete\ndata: {ended}\n\n",
     ]
 
 

@@ -10,7 +10,7 @@ from ias.store import words
 from ias.store.base import LOST, MAX_DELAY_MS, Ids, Lost, Row, Steps, Terms, first, only, run, transaction, wake
 from ias.store.text import clean
 from ias.store.transactions.deliveries import bury_delivery, repeat_delivery
-from ias.store.transactions.endings import end_turn, settle_run
+from ias.store.transactions.endings import asked_text, end_turn, settle_run
 from ias.store.transactions.journal import record
 from ias.store.transactions.locks import hold, now, own
 from ias.store.transactions.turns import requeue_turn
@@ -90,7 +90,8 @@ def bury(ids: Ids, terms: Terms, job: Job, dead: Dead) -> Steps[Literal["dead"] 
     match owned["queue"]:
         case Queue.LLM:
             turn = yield from only("turn", id=owned["owner_id"])
-            yield from end_turn(held, turn, dead.reason, dead.closing)
+            usual = words.closing(dead.reason, (yield from asked_text(turn["id"])), turn["llm_steps"])
+            yield from end_turn(held, turn, dead.reason, dead.closing or usual)
         case Queue.TOOL:
             row = yield from only("run", id=owned["owner_id"])
             yield from settle_run(held, row, words.known_result(Code.KILLED, f"{words.KILLED}: {error}"))
