@@ -4,10 +4,12 @@ import json
 import os
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from io import TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,8 +64,8 @@ def logs(
         raise NotFoundError(f"there is no {file}; `ias serve` writes it")
     opened = _open(file)
     aside = _set_aside(file, config.settings.logs.keep) if since is not None else ()
-    past = [line for line in (*aside, *_whole_lines(opened)) if wanted.fits(line)]
-    for line in past[-lines:] if lines else past:
+    past = (line for line in chain(aside, _whole_lines(opened)) if wanted.fits(line))
+    for line in deque(past, maxlen=lines or None):
         say(tame(line))
     sys.stdout.flush()
     if follow:
