@@ -118,7 +118,6 @@ class Gate:
         *,
         granted_by: str,
         safety: Safety,
-        idem_key: str | None = None,
     ) -> Grant:
         """Give the proof that stored bytes may be carried out now, after looking for a FORBID once more.
 
@@ -128,7 +127,6 @@ class Gate:
             facts: The tool, as it is now.
             granted_by: The approval, rule or policy that allowed it.
             safety: Whether it may be sent again.
-            idem_key: The idempotency key, if its host has one.
 
         Raises:
             PermissionDeniedError: It is forbidden by now.
@@ -150,7 +148,6 @@ class Gate:
             granted_by=granted_by,
             hosts=facts.hosts,
             secrets=facts.secrets,
-            idem_key=idem_key,
         )
 
     async def _decide(

@@ -48,6 +48,7 @@ async def _call(config: Config, tool: str, args: JsonObject, user_id: str, ask: 
     async with opened(config) as parts:
         await parts.store.run(recover_at_start())
         await parts.toolbox.load()
+        await asyncio.to_thread(parts.toolbox.clear)
         run_id = await _submit(parts, tool, args, user_id)
         while True:
             run = (await parts.store.read("run", id=run_id))[0]

@@ -62,6 +62,7 @@ class Parts:
     consumers: Mapping[Queue, Consumer]
     timers: Timers
     provider: Provider
+    http: HttpService
     client: "httpx.AsyncClient | None"
 
     def poke(self) -> None:
@@ -85,6 +86,7 @@ class Parts:
     async def close(self) -> None:
         """Let go of everything, in the order in which it was built, backwards."""
         await self.processes.close()
+        await self.http.close()
         if self.client is not None:
             await self.client.aclose()
         await self.store.close()
@@ -175,6 +177,7 @@ async def build(config: Config) -> Parts:
         consumers=consumers,
         timers=Timers(store, TimerConfig(terms=terms, worker=worker, poke=poke), logs.error),
         provider=provider,
+        http=http,
         client=client,
     )
     store.on_commit = parts.on_commit

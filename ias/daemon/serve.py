@@ -60,6 +60,7 @@ async def _serve(config: Config, options: ServeOptions) -> int:
         recovered = await parts.store.run(recover_at_start())
         tools = LoadedTools(parts)
         await tools.reload()
+        await asyncio.to_thread(parts.toolbox.clear)
         health = Health()
         server, sockets, place = _server(parts, tools, health, options)
         stop = asyncio.Event()

@@ -112,7 +112,6 @@ class Grant:
     granted_by: str
     hosts: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
-    idem_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,24 +4,12 @@ import re
 from collections.abc import Mapping
 
 from ias.errors import Code, ToolError
+from ias.toolspec.variables import refusal
 
 PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin"
 LANG_DEFAULT = "C.UTF-8"
-# Variables that make a loader or an interpreter run or fetch something else than what was checked.
-LOADERS = re.compile(
-    r"LD_.*|DYLD_.*|PYTHON.*|NODE_.*|NPM_.*|PERL5.*|PERLLIB|RUBY.*|GEM_.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GLIBC_TUNABLES"
-    r"|BASH_.*|ENV|IFS|SHELLOPTS|GIT_.*|SSL_.*|(ALL|HTTPS?|FTP|NO)_PROXY|IAS_.*",
-    re.IGNORECASE,
-)
-
-
-def refusal(name: str, *, withheld: frozenset[str] = frozenset()) -> str | None:
-    """Say why no tool may get a variable, or None if one may."""
-    if name in withheld:
-        return f"the variable {name} holds a credential of ias itself; remove it from `env`"
-    if LOADERS.fullmatch(name):
-        return f"the variable {name} changes what a program loads or where it connects; remove it from `env`"
-    return None
+# How names of credentials end; one that the configuration does not name as a secret is not shown all the same.
+CREDENTIAL = re.compile(r"(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)")
 
 
 def environment(
@@ -34,7 +22,8 @@ def environment(
     """Give a program's environment, without TMPDIR, which differs from call to call.
 
     Args:
-        names: What the spec names. One that is not set is left out; a secret passes as the text `${NAME}`.
+        names: What the spec names. One that is not set is left out; a secret, and whatever is named like one, passes as
+            the text `${NAME}`.
         variables: The daemon's own environment.
         secrets: Names of all configured secrets.
         withheld: Names of variables with the daemon's own credentials.
@@ -51,7 +40,7 @@ def environment(
     if "TZ" in variables:
         given["TZ"] = variables["TZ"]
     for name in names:
-        if name in secrets:
+        if name in secrets or CREDENTIAL.fullmatch(name):
             given[name] = f"${{{name}}}"
             continue
         problem = refusal(name, withheld=withheld)

@@ -79,8 +79,6 @@ def outgoing(grant: Grant, secrets: Secrets, *, allow_private: frozenset[tuple[s
     headers = tuple((name, fill(value)) for name, value in stored["headers"])
     for (name, value), (_, written) in zip(headers, stored["headers"], strict=True):
         _check(name, value, is_filled=value != written)
-    if grant.idem_key is not None:
-        headers = (*headers, ("Idempotency-Key", grant.idem_key))
     content_type = next((value for name, value in headers if name.lower() == "content-type"), "")
     query = [(name, fill(value)) for name, value in stored["query"]]
     path = quote(stored["path"], safe=AS_IT_IS)

@@ -205,7 +205,6 @@ class Runner:
             progress.tool.facts,
             granted_by=step.granted_by or "",
             safety=step.safety,
-            idem_key=step.idem_key,
         )
         if grant.kind is StepKind.HTTP:
             return await self._http.send(grant)

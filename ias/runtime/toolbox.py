@@ -1,6 +1,7 @@
 """The tools that are loaded: scanned, snapshotted, registered, and kept for runs that began with an older version."""
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,9 @@ from ias.domain.messages import JsonObject
 from ias.domain.tools import ToolSpec
 from ias.errors import ToolError, ToolNotFoundError
 from ias.registry import BaseTool, Changes, ToolRegistry
+from ias.runtime.descendants import sweep
 from ias.runtime.program import ProgramTool, Room
-from ias.runtime.snapshot import SnapshotError, take
+from ias.runtime.snapshot import SnapshotError, prune, take
 from ias.toolspec.problems import Problem
 from ias.toolspec.scanning import scan
 
@@ -52,6 +54,18 @@ class Toolbox:
             for tool in tools:
                 self._versions[tool.name, tool.facts.sha256] = tool
             return Loaded(changes=self.registry.replace_all(tools), rejected=rejected)
+
+    def clear(self) -> None:
+        """Remove what an earlier process left: programs still running, private folders, snapshots of tools now gone.
+
+        Blocks; call it after the first load and before any call begins.
+        """
+        calls = self._room.calls
+        sweep({str(calls)})
+        for folder in calls.iterdir() if calls.is_dir() else ():
+            shutil.rmtree(folder, ignore_errors=True)
+        programs = (tool for tool in self.registry if isinstance(tool, ProgramTool))
+        prune(self._snapshots, {tool.snapshot.sha256 for tool in programs})
 
     def find(self, name: str, sha256: str) -> BaseTool:
         """Give a tool in the version that a run began with.

@@ -57,7 +57,6 @@ def grant(
         granted_by=granted_by,
         hosts=hosts,
         secrets=("KEY",),
-        idem_key="i_1" if safety is Safety.REPEAT and body["method"] == "POST" else None,
     )
 
 
@@ -114,7 +113,6 @@ async def test_what_leaves_is_what_was_granted_and_nothing_more() -> None:
             "x-key": f"Bearer {CANARY}",
             "content-type": "application/json",
             "user-agent": "mine",
-            "idempotency-key": "i_1",
             "accept": "*/*",
             "accept-encoding": "gzip",
             "connection": "close",

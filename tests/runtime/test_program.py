@@ -265,10 +265,10 @@ def test_the_daemons_time_zone_passes() -> None:
 
 
 REFUSED = [
-    ("API", "the variable API holds a credential of ias itself; remove it from `env`"),
-    ("LD_PRELOAD", "the variable LD_PRELOAD changes what a program loads or where it connects; remove it from `env`"),
-    ("https_proxy", "the variable https_proxy changes what a program loads or where it connects; remove it from `env`"),
-    ("PYTHONPATH", "the variable PYTHONPATH changes what a program loads or where it connects; remove it from `env`"),
+    ("API", "the variable API holds a credential of ias itself"),
+    ("LD_PRELOAD", "the variable LD_PRELOAD changes what a program loads or where it connects"),
+    ("https_proxy", "the variable https_proxy changes what a program loads or where it connects"),
+    ("PYTHONPATH", "the variable PYTHONPATH changes what a program loads or where it connects"),
 ]
 
 
@@ -305,3 +305,10 @@ def test_what_an_earlier_daemon_left_running_is_found_by_the_calls_folder(tmp_pa
             left.kill()
 
     assert (found, killed, status) == ([left.pid], 1, -9)
+
+
+@pytest.mark.parametrize("name", ["FOO_KEY", "FOO_API_KEY", "MY_TOKEN", "DB_PASSWORD", "KEY"])
+def test_what_is_named_like_a_credential_passes_by_name_alone(name: str) -> None:
+    given = environment((name, "PLACE"), variables={name: "hunter2", "PLACE": "here"}, secrets=frozenset())
+
+    assert (given[name], given["PLACE"]) == (f"${{{name}}}", "here")
