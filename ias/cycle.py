@@ -140,8 +140,15 @@ async def _plan(call: ToolCall, registry: ToolRegistry) -> PlannedCall:
 
 
 def canonical_args(args: JsonObject) -> str:
-    """Give the one text of a call's arguments (floats allowed: it is never digested field by field)."""
-    return json.dumps(args, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    """Give the one text of a call's arguments (floats allowed: it is never digested field by field).
+
+    Raises:
+        InvalidArgumentsError: They hold a number that JSON has not.
+    """
+    try:
+        return json.dumps(args, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    except ValueError as error:
+        raise InvalidArgumentsError("the arguments hold NaN or infinity, which JSON has not; use a number") from error
 
 
 def call_digest(tool: str, args: JsonObject) -> str:

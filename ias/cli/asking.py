@@ -107,6 +107,7 @@ def decide(daemon: Daemon, question: Question, choice: Choice) -> None:
         "scope": "always" if choice is Choice.ALWAYS else "once",
         "digest": question.digest,
         "by": login_name(),
+        "via": "cli",
     }
     try:
         daemon.post(f"/api/approvals/{question.ref}/decision", body)

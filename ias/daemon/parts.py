@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ias.bus import Bus
 from ias.channels.base import Channel
+from ias.channels.operator import OperatorChannel
 from ias.channels.stream import StreamChannel
 from ias.config.load import Config
 from ias.consumers.base import Consumer, ConsumerConfig, Handler
@@ -43,7 +44,7 @@ from ias.store.sqlite import SqliteStore
 if TYPE_CHECKING:
     import httpx
 
-CHANNELS = ("api", "cli", "web", "operator")
+STREAMED = ("api", "cli", "web")  # channels whose listeners read the conversation's events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +148,7 @@ async def build(config: Config) -> Parts:
     handlers: dict[Queue, Handler] = {
         Queue.LLM: LlmHandler(store, step, ModelTools(toolbox.registry, expose=settings.llm.expose), bus, logs),
         Queue.TOOL: ToolHandler(runner, logs),
-        Queue.SEND: SendHandler(store, _channels(), terms, logs),
+        Queue.SEND: SendHandler(store, _channels(logs), terms, logs),
     }
     worker = f"{os.getpid()}-{randomness.token_hex(4)}"
     counts = {Queue.LLM: settings.queue.llm, Queue.TOOL: settings.queue.tool, Queue.SEND: settings.queue.send}
@@ -207,7 +208,7 @@ def terms_of(config: Config) -> Terms:
         max_attempts=settings.queue.max_attempts,
         conversation_depth=settings.queue.conversation_depth,
         depth=settings.queue.depth,
-        channel_safety=dict.fromkeys(CHANNELS, Safety.REPEAT),
+        channel_safety=dict.fromkeys((*STREAMED, OperatorChannel.name), Safety.REPEAT),
     )
 
 
@@ -267,8 +268,9 @@ def cycle_config(config: Config, provider: Provider) -> CycleConfig:
     )
 
 
-def _channels() -> Mapping[str, Channel]:
-    return {name: StreamChannel(name) for name in CHANNELS}
+def _channels(logs: Logs) -> Mapping[str, Channel]:
+    channels: tuple[Channel, ...] = (*(StreamChannel(name) for name in STREAMED), OperatorChannel(logs))
+    return {channel.name: channel for channel in channels}
 
 
 def _new_token() -> str:

@@ -40,10 +40,23 @@ class LoadedTools:
         folders = [folder for folder in self._dirs if folder.is_dir()]
         if not self._is_watched or not folders:
             return
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(folders))
+            group.create_task(self._catch_up())
+
+    async def _follow(self, folders: list[Path]) -> None:
         # A compiled module, off the path to ready; its stop event has no type.
         from watchfiles import awatch  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]
 
         async for _ in awatch(*folders, debounce=SETTLE_MS, recursive=True, stop_event=self._stop):
+            self._report(await self._toolbox.load())
+
+    async def _catch_up(self) -> None:
+        """Find what changed between the first load and the moment from which changes are followed.
+
+        It runs after `_follow` has come to its first wait, so nothing falls between the two.
+        """
+        if await self._toolbox.is_stale():
             self._report(await self._toolbox.load())
 
     def _report(self, loaded: Loaded) -> None:

@@ -14,7 +14,7 @@ from ias.runtime.descendants import sweep
 from ias.runtime.program import ProgramTool, Room
 from ias.runtime.snapshot import SnapshotError, prune, take
 from ias.toolspec.problems import Problem
-from ias.toolspec.scanning import scan
+from ias.toolspec.scanning import fingerprint, scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +45,21 @@ class Toolbox:
         self._room = room
         self._versions: dict[tuple[str, str], BaseTool] = {}
         self._loading = asyncio.Lock()
+        self._mark = ""
 
     async def load(self) -> Loaded:
         """Scan the folders and put what is there in the registry; one bad spec or folder never hides another."""
         async with self._loading:
+            self._mark = await asyncio.to_thread(fingerprint, self._dirs)
             tools, rejected = await asyncio.to_thread(self._scan)
             self.rejected = rejected
             for tool in tools:
                 self._versions[tool.name, tool.facts.sha256] = tool
             return Loaded(changes=self.registry.replace_all(tools), rejected=rejected)
+
+    async def is_stale(self) -> bool:
+        """Say whether a file changed since the last load began."""
+        return await asyncio.to_thread(fingerprint, self._dirs) != self._mark
 
     def clear(self) -> None:
         """Remove what an earlier process left: programs still running, private folders, snapshots of tools now gone.

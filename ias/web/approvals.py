@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from ias.domain.approvals import Scope
 from ias.domain.messages import JsonObject
@@ -30,6 +30,7 @@ class NewDecision(BaseModel):
     digest: str | None = None
     reason: str | None = None
     by: str = "api"
+    via: str = Field(default="api", pattern="^(api|cli|web)$")
 
 
 @router.get("", response_model=None)
@@ -57,7 +58,7 @@ async def decide(ref: str, new: NewDecision, given: Given) -> JsonObject | JSONR
             approve=new.decision == "approve",
             scope=new.scope,
             by=new.by,
-            via="api",
+            via=new.via,
             reason=new.reason,
             digest=new.digest,
         )

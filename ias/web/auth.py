@@ -1,10 +1,12 @@
 """Who may call: anybody on the Unix socket (its mode says who that is), a bearer token on TCP."""
 
+import re
 import secrets
 from pathlib import Path
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ias.errors import ConfigError
 from ias.web.problems import problem
@@ -12,6 +14,8 @@ from ias.web.problems import problem
 TOKEN_BYTES = 32
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 BODY_MAX = 1 << 20  # bytes of one request's body
+TOO_LARGE = f"a body may have at most {BODY_MAX} bytes"
+PORT = re.compile(r":[0-9]*$")
 
 
 def read_token(file: Path) -> str:
@@ -47,21 +51,22 @@ class Door:
             return
         headers = Headers(scope=scope)
         refusal = None if is_local_socket(scope) else self._refusal(scope["path"], headers)
-        if refusal is None and int(headers.get("content-length") or 0) > BODY_MAX:
-            refusal = (413, f"a body may have at most {BODY_MAX} bytes")
+        length = headers.get("content-length", "0")
+        if refusal is None and length.isdecimal() and int(length) > BODY_MAX:
+            refusal = (413, TOO_LARGE)
         if refusal is not None:
             status, detail = refusal
             more = {"WWW-Authenticate": "Bearer"} if status == 401 else None
             await problem(status, detail, headers=more)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        await self._app(scope, _bounded(receive), send)
 
     def _refusal(self, path: str, headers: Headers) -> tuple[int, str] | None:
-        host = headers.get("host", "").rsplit(":", 1)[0]
+        host = _host_of(headers.get("host", ""))
         if host not in self._hosts:
             return 421, f"this server is not {host!r}; call it by {min(self._hosts)}"
         origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2].rsplit(":", 1)[0] not in self._hosts:
+        if origin is not None and _host_of(origin.partition("://")[2]) not in self._hosts:
             return 403, f"pages of {origin!r} may not call this API"
         if path in OPEN_PATHS:
             return None
@@ -72,6 +77,26 @@ class Door:
                 "send the header Authorization: Bearer TOKEN; the token is in the file that api.token_file names",
             )
         return None
+
+
+def _host_of(authority: str) -> str:
+    """Give the host of `host[:port]`, in lower case."""
+    return PORT.sub("", authority).lower()
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Count a body as it arrives: one sent in chunks says no length beforehand."""
+    count = 0
+
+    async def counting() -> Message:
+        nonlocal count
+        message = await receive()
+        count += len(message.get("body", b""))
+        if count > BODY_MAX:
+            raise HTTPException(413, TOO_LARGE)
+        return message
+
+    return counting
 
 
 def is_local_socket(scope: Scope) -> bool:

@@ -66,12 +66,14 @@ def bind_unix(path: Path) -> socket.socket:
     """Bind the Unix socket (mode 0600); a file left by a process that died is replaced.
 
     Raises:
-        ConfigError: The path is too long for a socket's address.
+        ConfigError: The path is too long for a socket's address, or something else is there.
     """
     if len(os.fsencode(path)) > PATH_MAX:
         raise ConfigError(
             f"the socket's path {str(path)!r} is longer than {PATH_MAX} bytes; choose another with --socket"
         )
+    if path.exists() and not path.is_socket():
+        raise ConfigError(f"{str(path)!r} is there and no socket; choose another path with --socket")
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ias.cycle import call_digest, canonical_args
 from ias.domain.messages import JsonObject, JsonValue
-from ias.errors import NotFoundError, ToolNotFoundError
+from ias.errors import AmbiguousIdError, NotFoundError, ToolNotFoundError
 from ias.store.base import Row
 from ias.store.transactions.calls import submit_call
 from ias.web import approvals
@@ -91,8 +91,11 @@ async def list_runs(given: Given, limit: Annotated[int, Query(ge=1, le=1000)] = 
 async def show_run(ref: str, given: Given) -> JsonObject:
     """Give one call and its steps."""
     rows = await given.store.read("run_by_prefix", ref=ref)
-    if len(rows) != 1:
-        raise NotFoundError(f"there is no one run {ref!r}")
+    if not rows:
+        raise NotFoundError(f"there is no run {ref!r}")
+    if len(rows) > 1:
+        names = tuple(str(row["id"]) for row in rows)
+        raise AmbiguousIdError(f"{ref!r} fits more than one run: {', '.join(names)}", candidates=names)
     steps = await given.store.read("steps", run_id=rows[0]["id"])
     shown: list[JsonValue] = [dict(step) for step in steps]
     return dict(rows[0]) | {"steps": shown}
