@@ -41,7 +41,7 @@ async def ask(
     url: str, *messages: Message, key: str = KEY, bodies: list[str] | None = None, **fields: object
 ) -> list[StreamItem]:
     kept: list[str] = [] if bodies is None else bodies
-    request = MessageRequest(model="", messages=messages, **fields)  # type: ignore[arg-type]
+    request = MessageRequest(model="", messages=messages, **fields)  # type: ignore[arg-type]  - any field
     async with httpx.AsyncClient(trust_env=False) as client:
         provider = OpenAIChat(
             OPENAI_COMPATIBLE,

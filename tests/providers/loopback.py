@@ -105,7 +105,7 @@ def frames(*chunks: JsonObject, done: bool = True) -> bytes:
 
 def delta(finish: str | None = None, **fields: object) -> JsonObject:
     """Give one chunk with the delta `fields`."""
-    return {"model": "m", "choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}  # type: ignore[dict-item]
+    return {"model": "m", "choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}  # type: ignore[dict-item]  - JSON of any shape
 
 
 @dataclass(kw_only=True)
@@ -130,7 +130,7 @@ class Taken:
 
 
 def request_of(text: str = "hi", **changes: object) -> MessageRequest:
-    return MessageRequest(**{"model": "", "messages": (UserMessage(text=text),), **changes})  # type: ignore[arg-type]
+    return MessageRequest(**{"model": "", "messages": (UserMessage(text=text),), **changes})  # type: ignore[arg-type]  - any field
 
 
 async def take(

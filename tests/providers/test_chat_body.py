@@ -145,7 +145,7 @@ def test_any_schema_becomes_one_of_type_object(given: JsonValue, expected: JsonO
 def test_a_tool_that_cannot_be_described_does_not_spoil_the_others() -> None:
     circle: dict[str, object] = {}
     circle["properties"] = circle
-    broken = ToolDef(name="broken", parameters=circle)  # type: ignore[arg-type]
+    broken = ToolDef(name="broken", parameters=circle)  # type: ignore[arg-type]  - no JSON, on purpose
     tools = json.loads(json.dumps(body_of(DEEPSEEK, tools=(broken, WEATHER, WEATHER))["tools"]))
     assert [tool["function"]["name"] for tool in tools] == ["broken", "weather"]
     assert tools[0]["function"]["parameters"] == {"type": "object", "properties": {}}

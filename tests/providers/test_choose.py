@@ -14,7 +14,7 @@ from ias.providers.refusals import classify, retry_after
 
 async def opened(env: dict[str, str] | None = None, **settings: object) -> tuple[str, str]:
     async with httpx.AsyncClient() as client:
-        provider = open_provider(LlmSettings(**settings), env=env or {}, client=client, tap=lambda *_: None)  # type: ignore[arg-type]
+        provider = open_provider(LlmSettings(**settings), env=env or {}, client=client, tap=lambda *_: None)  # type: ignore[arg-type]  - any setting
         return provider.name, provider.model
 
 

@@ -44,7 +44,7 @@ def fragment(
     """Give one tool-call fragment with the fields that are set."""
     function = {key: value for key, value in (("name", name), ("arguments", args)) if value is not None}
     fields = (("index", index), ("id", identity), ("function", function))
-    return {key: value for key, value in fields if value is not None}  # type: ignore[misc]
+    return {key: value for key, value in fields if value is not None}  # type: ignore[misc]  - any fields
 
 
 async def calls_of(*lists: list[JsonObject], reason: str = "tool_calls") -> list[tuple[str, str, str]]:

@@ -172,7 +172,7 @@ class World:
 
     def state(self, table: str) -> list[Any]:
         """Give the states of a table's rows, the oldest first."""
-        return [row["state"] for row in self.look(f"SELECT state FROM {table} ORDER BY rowid")]  # noqa: S608
+        return [row["state"] for row in self.look(f"SELECT state FROM {table} ORDER BY rowid")]  # noqa: S608 - a table's name, from the tests
 
 
 def llm_step(text: str = "ok", *, calls: int = 0, known: Result | None = None, **more: Any) -> LlmStep:

@@ -79,7 +79,7 @@ def decide_approval(
 
 
 @transaction
-def due_approvals(ids: Ids) -> Steps[list[Row]]:  # noqa: ARG001 - every transaction is given ids
+def due_approvals(ids: Ids) -> Steps[list[Row]]:
     """Give pending approvals whose time is over (`id`), the oldest first, at most 100."""
     at = yield from now()
     return (yield run("due_approvals", now=at))
@@ -98,7 +98,7 @@ def expire_approval(ids: Ids, terms: Terms, approval_id: str) -> Steps[Literal["
 
 
 @transaction
-def revoke_rule(ids: Ids, ref: str, by: str) -> Steps[Row]:  # noqa: ARG001 - every transaction is given ids
+def revoke_rule(ids: Ids, ref: str, by: str) -> Steps[Row]:
     """End a standing rule; what it allowed before stays done. Gives the rule's row.
 
     Raises:

@@ -36,7 +36,7 @@ class Recovered:
 
 
 @transaction
-def claim(ids: Ids, queue: Queue, worker: str, token: str, lease_ms: int) -> Steps[Job | None]:  # noqa: ARG001
+def claim(ids: Ids, queue: Queue, worker: str, token: str, lease_ms: int) -> Steps[Job | None]:
     """Take the first job of a queue that is due, and count the attempt; None if there is none.
 
     `token` must be new for each claim and not be guessed: it is the proof of the lease.
@@ -49,7 +49,7 @@ def claim(ids: Ids, queue: Queue, worker: str, token: str, lease_ms: int) -> Ste
 
 
 @transaction
-def claim_owned(ids: Ids, owner_id: str, worker: str, token: str, lease_ms: int) -> Steps[Job | None]:  # noqa: ARG001
+def claim_owned(ids: Ids, owner_id: str, worker: str, token: str, lease_ms: int) -> Steps[Job | None]:
     """Take the ready job of one owner, for a process that works on nothing else; None if it has none now."""
     at = yield from now()
     rows = yield run("claim_owned", owner_id=owner_id, worker=worker, token=token, lease_until=at + lease_ms)
@@ -57,7 +57,7 @@ def claim_owned(ids: Ids, owner_id: str, worker: str, token: str, lease_ms: int)
 
 
 @transaction
-def next_due(ids: Ids, queue: Queue) -> Steps[int]:  # noqa: ARG001 - every transaction is given ids
+def next_due(ids: Ids, queue: Queue) -> Steps[int]:
     """Give the milliseconds until the next job of a queue is due, 0 if one is due now, a day if there is none."""
     at = yield from now()
     run_at = (yield from only("next_run_at", queue=queue))["run_at"]
@@ -102,7 +102,7 @@ def bury(ids: Ids, terms: Terms, job: Job, dead: Dead) -> Steps[Literal["dead"] 
 
 
 @transaction
-def hand_back(ids: Ids, job: Job) -> Steps[bool]:  # noqa: ARG001 - every transaction is given ids
+def hand_back(ids: Ids, job: Job) -> Steps[bool]:
     """Give a claimed job back without counting the attempt: at drain, between steps."""
     rows = yield run("hand_back_job", id=job.id, token=job.lease_token)
     if rows:
@@ -111,14 +111,14 @@ def hand_back(ids: Ids, job: Job) -> Steps[bool]:  # noqa: ARG001 - every transa
 
 
 @transaction
-def heartbeat(ids: Ids, worker: str, lease_ms: int) -> Steps[int]:  # noqa: ARG001
+def heartbeat(ids: Ids, worker: str, lease_ms: int) -> Steps[int]:
     """Renew all leases of a process; gives how many."""
     at = yield from now()
     return len((yield run("renew_leases", worker=worker, lease_until=at + lease_ms)))
 
 
 @transaction
-def sweep(ids: Ids) -> Steps[int]:  # noqa: ARG001 - every transaction is given ids
+def sweep(ids: Ids) -> Steps[int]:
     """Free the jobs whose lease ended: for stores that several daemons share; gives how many."""
     at = yield from now()
     rows = yield run("sweep_leases", now=at)
@@ -128,7 +128,7 @@ def sweep(ids: Ids) -> Steps[int]:  # noqa: ARG001 - every transaction is given 
 
 
 @transaction
-def clamp(ids: Ids, terms: Terms) -> Steps[int]:  # noqa: ARG001 - every transaction is given ids
+def clamp(ids: Ids, terms: Terms) -> Steps[int]:
     """Bring instants back that are further away than their longest span: the clock went back; gives how many."""
     at = yield from now()
     spans = {
@@ -144,7 +144,7 @@ def clamp(ids: Ids, terms: Terms) -> Steps[int]:  # noqa: ARG001 - every transac
 
 
 @transaction
-def recover_at_start(ids: Ids) -> Steps[Recovered]:  # noqa: ARG001 - every transaction is given ids
+def recover_at_start(ids: Ids) -> Steps[Recovered]:
     """Void all leases: for the process that just took the folder's lock, nobody else can be at work.
 
     What was cut off is settled later by `resume_run` and `start_delivery`, as after any lost lease.
@@ -202,7 +202,7 @@ def queue_drop(ids: Ids, job_id: str) -> Steps[None]:
 
 
 @transaction
-def set_cursor(ids: Ids, channel: str, value: str) -> Steps[None]:  # noqa: ARG001 - every transaction is given ids
+def set_cursor(ids: Ids, channel: str, value: str) -> Steps[None]:
     """Remember how far a channel was read; after its messages were stored, never before."""
     yield run("put_meta", key=f"cursor:{channel}", value=clean(value))
 
