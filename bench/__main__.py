@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -47,7 +48,7 @@ def main() -> int:
         sync, start = sync_time(folder), start_time()
         try:
             rows = _measure(folder, options)
-        except (RuntimeError, OSError) as error:
+        except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             print(f"\nit cannot be measured: {error}", file=sys.stderr)
             return 1
     noise = Noise(

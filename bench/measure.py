@@ -1,5 +1,6 @@
 """Samples, their medians and ratios, targets, and how noisy the machine was meanwhile."""
 
+import contextlib
 import math
 import os
 import statistics
@@ -204,5 +205,6 @@ def cpu_seconds(pid: int) -> float:
     """
     total = 0
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        total += int((thread / "schedstat").read_text(encoding="ascii").split()[0])
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+            total += int((thread / "schedstat").read_text(encoding="ascii").split()[0])
     return total / 1e9

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 MODEL = "instant"
 TOOL = "bench_nothing"
 WORDS = ("It is ", "done", ".")
+CLOSED = 5.0  # seconds until closed connections are noticed
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 20, "total_tokens": 1020}
 
 
@@ -24,15 +25,26 @@ class Model:
     def __init__(self) -> None:
         self._count = 0
         self._connections = 0
+        self._open: set[asyncio.StreamWriter] = set()
         self._seconds = 0.0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection until it ends."""
         self._connections += 1
+        self._open.add(writer)
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 await self._answer(reader, writer)
         writer.close()
+        self._open.discard(writer)
+
+    async def close(self) -> None:
+        """End the connections that are open, so that none is cut off in the middle of a read."""
+        for writer in self._open:
+            writer.close()
+        async with asyncio.timeout(CLOSED):
+            while self._open:
+                await asyncio.sleep(0)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -86,11 +98,13 @@ def _chunk(delta: Mapping[str, object], finish: str | None = None) -> str:
 
 async def main() -> None:
     """Serve on a free port of the loopback until standard input ends."""
-    server = await asyncio.start_server(Model().serve, "127.0.0.1", 0)
+    model = Model()
+    server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await asyncio.to_thread(sys.stdin.read)
     server.close()
+    await model.close()
 
 
 if __name__ == "__main__":
