@@ -26,25 +26,29 @@ class Model:
         self._count = 0
         self._connections = 0
         self._open: set[asyncio.StreamWriter] = set()
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
         self._seconds = 0.0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection until it ends."""
         self._connections += 1
         self._open.add(writer)
+        self._is_quiet.clear()
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 await self._answer(reader, writer)
         writer.close()
         self._open.discard(writer)
+        if not self._open:
+            self._is_quiet.set()
 
     async def close(self) -> None:
         """End the connections that are open, so that none is cut off in the middle of a read."""
         for writer in self._open:
             writer.close()
         async with asyncio.timeout(CLOSED):
-            while self._open:
-                await asyncio.sleep(0)
+            await self._is_quiet.wait()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
