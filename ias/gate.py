@@ -20,7 +20,7 @@ from ias.domain.approvals import (
     slots,
 )
 from ias.domain.messages import JsonObject, JsonValue
-from ias.domain.tools import Ask, CallAsk, CallContext, DbAsk, HttpAsk, Permission, Risk, ToolFacts
+from ias.domain.tools import Ask, CallAsk, CallContext, DbAsk, HttpAsk, Permission, Risk, ToolFacts, ToolType
 from ias.domain.urls import Url, any_matches, parse_url
 from ias.errors import Code, PermissionDeniedError, ToolError
 from ias.permissions import PermissionChecker
@@ -75,13 +75,22 @@ class Gate:
     async def judge_call(self, facts: ToolFacts, args: JsonObject, context: CallContext) -> Judgement | None:
         """Judge a whole call before its program starts; None where this kind of tool is judged request by request.
 
+        What a rule or a level forbids is forbidden before anything starts. A person is asked here only about programs
+        without requests of their own (`local`); a call of an in-process tool is a request itself.
+
         Raises:
             PermissionDeniedError: The configuration does not grant what the tool declares.
         """
         self._checker.check(facts.name, facts.permissions)
-        if not is_asked_whole(facts):
-            return None
-        return await self.judge((CallAsk(kind=StepKind.START, args=args),), facts, context)
+        ask = CallAsk(kind=StepKind.START, args=args)
+        view = self._examine(ask, facts, context).view
+        decision = self._decide_one(view, facts, standing=(), is_new_host=False)
+        is_local = facts.type is ToolType.LOCAL
+        if decision.verdict is Verdict.FORBID or (
+            is_local and (decision.verdict is Verdict.ASK or is_asked_whole(facts))
+        ):
+            return await self.judge((ask,), facts, context)
+        return None
 
     async def judge(self, asks: tuple[Ask, ...], facts: ToolFacts, context: CallContext) -> Judgement:
         """Judge what a tool asks for in one step: the strictest verdict of all its parts.
@@ -100,13 +109,12 @@ class Gate:
                 )
         decisions = await self._decide(examined, facts, context)
         strictest = max(decisions, key=lambda decision: STRICTNESS.index(decision.verdict))
-        ids = {decision.rule_id for decision in decisions}
         return Judgement(
             verdict=strictest.verdict,
             requests=requests,
             digest=digest,
             rule=strictest.rule,
-            rule_id=strictest.rule_id if len(ids) == 1 else next((rule for rule in ids if rule), None),
+            rule_id=next((decision.rule_id for decision in decisions if decision.rule_id), None),
             reason=f"forbidden by {strictest.rule}" if strictest.verdict is Verdict.FORBID else "",
         )
 
@@ -156,15 +164,20 @@ class Gate:
         met = await self._met_hosts(context)
         standing = await self._standing(facts, context)
         return tuple(
-            decide(
-                part.view,
-                facts,
-                written=self._settings.rules,
-                standing=standing,
-                level=self._settings.levels[facts.risk],
-                is_new_host=part.view.host not in met,
-            )
+            self._decide_one(part.view, facts, standing=standing, is_new_host=part.view.host not in met)
             for part in examined
+        )
+
+    def _decide_one(
+        self, view: RequestView, facts: ToolFacts, *, standing: tuple[StandingRule, ...], is_new_host: bool
+    ) -> Decision:
+        return decide(
+            view,
+            facts,
+            written=self._settings.rules,
+            standing=standing,
+            level=self._settings.levels[facts.risk],
+            is_new_host=is_new_host,
         )
 
     async def _met_hosts(self, context: CallContext) -> frozenset[str]:
@@ -200,7 +213,7 @@ class Gate:
         match ask:
             case HttpAsk():
                 url = _parse(ask.url)
-                idem_key = secrets.token_hex(16) if self._has_key_header(ask, url) else None
+                idem_key = self._idem_key(ask, url)
                 safety = Safety.REPEAT if ask.method in READING or idem_key else Safety.ONCE
                 body |= {"kind": StepKind.HTTP} | self._http_body(ask, url, idem_key)
             case DbAsk():
@@ -221,8 +234,13 @@ class Gate:
         )
         return Examined(request=request, view=view, refusal=self._refusal(view, facts, body))
 
-    def _has_key_header(self, ask: HttpAsk, url: Url) -> bool:
-        return ask.method not in READING and url.host in self._settings.idempotency
+    def _idem_key(self, ask: HttpAsk, url: Url) -> str | None:
+        """Give the value by which a host knows a repeat: the tool's own if it wrote one, else a new one."""
+        header = self._settings.idempotency.get(url.host)
+        if header is None or ask.method in READING:
+            return None
+        own = (value for name, value in ask.headers if name.lower() == header.lower())
+        return next(own, None) or secrets.token_hex(16)
 
     def _http_body(self, ask: HttpAsk, url: Url, idem_key: str | None) -> JsonObject:
         if ask.method not in METHODS:
@@ -231,7 +249,7 @@ class Gate:
             )
         query: list[JsonValue] = [[name, value] for name, value in (*url.query, *ask.query)]
         headers: list[JsonValue] = [[name, value] for name, value in ask.headers]
-        if idem_key is not None:
+        if idem_key is not None and all(value != idem_key for _, value in ask.headers):
             headers.append([self._settings.idempotency[url.host], idem_key])
         return {
             "method": ask.method,
@@ -263,6 +281,10 @@ class Gate:
             self._checker.check(facts.name, (permission,))
 
     def _wrong_secret(self, view: RequestView, facts: ToolFacts, body: JsonObject) -> tuple[Code, str] | None:
+        for name in slots(view.path):
+            if name in self._settings.secret_hosts or name in facts.secrets:
+                place = "it may stand in a query or header value, or in the body"
+                return Code.SECRET_NOT_ALLOWED, f"the secret {name} stands in the path; {place}"
         for name in slots_of(body):
             if name not in self._settings.secret_hosts and name not in facts.secrets:
                 continue  # no secret of anybody: plain text

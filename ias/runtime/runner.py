@@ -18,19 +18,22 @@ from typing import Protocol
 
 from structlog.contextvars import bound_contextvars
 
-from ias.domain.approvals import StepKind
+from ias.domain.approvals import Grant, StepKind
 from ias.domain.jobs import Job, Outcome, RunEnded, Settled
 from ias.domain.messages import JsonObject
 from ias.domain.tools import Answer, Asks, CallContext, Origin, Result, StepInput
-from ias.errors import Code, ToolError, ToolTimeoutError
+from ias.errors import Code, StateError, ToolError, ToolTimeoutError
 from ias.gate import Gate
 from ias.logs import Logs
-from ias.registry import BaseTool
+from ias.registry import BaseTool, ToolRegistry
 from ias.runtime.failures import NotSentError, UnknownOutcomeError
 from ias.runtime.http_service import HttpService
 from ias.store.base import Lost, Store, Terms
 from ias.store.progress import Consume, Ended, GateCall, More, Next, Parked, RunRow, Send, Spawn, StepRow
 from ias.store.transactions.runs import consume_approval, finish_effect, resume_run, start_step
+
+TROUBLE_PAUSE = 1.0  # seconds before the store is tried again after it failed
+TAGGED = {Code.SPAWN_FAILED: "spawn", Code.TIMEOUT: "timeout", Code.DB_FAILED: "db", Code.HOST_NOT_ALLOWED: "http"}
 
 
 class Toolbox(Protocol):
@@ -168,55 +171,63 @@ class Runner:
 
     async def _consume(self, progress: Progress, run: RunRow, steps: tuple[StepRow, ...]) -> Next:
         for step in steps:
-            self._gate.grant(step.kind, step.request, progress.tool.facts, granted_by="approval", safety=step.safety)
+            self._grant(progress, step, granted_by="approval")
         return await self._store.run(consume_approval(self._terms, progress.job, run_id=run.id, no=run.no))
 
     async def _send(self, progress: Progress, run: RunRow, steps: tuple[StepRow, ...]) -> Next:
         began = self._clock()
-        answers: list[Next] = []
+        grants = [self._grant(progress, step, granted_by=step.granted_by or "") for step in steps]
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._carry_out(progress, run, step)) for step in steps]
-        answers.extend(task.result() for task in tasks)
+            tasks = [
+                group.create_task(self._carry_out(progress, run, step, grant))
+                for step, grant in zip(steps, grants, strict=True)
+            ]
+        answers = [task.result() for task in tasks]
         progress.spent += self._clock() - began
         return next((answer for answer in answers if not isinstance(answer, More)), More())
 
-    async def _carry_out(self, progress: Progress, run: RunRow, step: StepRow) -> Next:
+    async def _carry_out(self, progress: Progress, run: RunRow, step: StepRow, grant: Grant) -> Next:
         outcome, response = "done", ""
         try:
-            response = json.dumps(await self._effect(progress, step))
+            response = json.dumps(await self._effect(progress, grant))
         except (UnknownOutcomeError, TimeoutError) as error:
-            outcome, response = "unknown", json.dumps({"error": {"code": Code.OUTCOME_UNKNOWN, "message": str(error)}})
+            outcome, response = "unknown", _failed(Code.OUTCOME_UNKNOWN, str(error))
             self._logs.error.error("outcome_unknown", tag=step.kind, text=str(error))
         except NotSentError as error:
-            response = json.dumps({"error": {"code": error.code, "message": str(error)}})
+            response = _failed(error.code, str(error))
             self._logs.error.error("request_failed", tag=step.kind, code=error.code, text=str(error))
-        except ToolError as error:
-            response = json.dumps({"error": {"code": error.code, "message": str(error)}})
-        return await self._store.run(
-            finish_effect(
-                self._terms, progress.job, run_id=run.id, no=step.no, item=step.item, outcome=outcome, response=response
-            )
+        finish = finish_effect(
+            self._terms, progress.job, run_id=run.id, no=step.no, item=step.item, outcome=outcome, response=response
         )
+        while True:
+            try:
+                return await self._store.run(finish)
+            except StateError as error:  # what happened outside is known here alone: it must not be lost
+                self._logs.error.error("answer_not_stored", tag="store", text=str(error))
+                await asyncio.sleep(TROUBLE_PAUSE)
 
-    async def _effect(self, progress: Progress, step: StepRow) -> JsonObject:
-        grant = self._gate.grant(
-            step.kind,
-            step.request,
-            progress.tool.facts,
-            granted_by=step.granted_by or "",
-            safety=step.safety,
-        )
+    def _grant(self, progress: Progress, step: StepRow, *, granted_by: str) -> Grant:
+        facts = progress.tool.facts
+        return self._gate.grant(step.kind, step.request, facts, granted_by=granted_by, safety=step.safety)
+
+    async def _effect(self, progress: Progress, grant: Grant) -> JsonObject:
         if grant.kind is StepKind.HTTP:
             return await self._http.send(grant)
+        alone = ToolRegistry()  # its `invoke` makes an error of whatever a stranger's code raises
+        alone.register(progress.tool)
         async with asyncio.timeout(progress.tool.facts.timeout - progress.spent):
-            return {"value": await progress.tool.execute(json.loads(json.loads(grant.text)["args"]))}
+            done = await alone.invoke(progress.tool.name, json.loads(json.loads(grant.text)["args"]))
+        if done.error is not None:
+            return {"error": {"code": done.error.code, "message": str(done.error)}}
+        try:
+            return {"value": json.loads(json.dumps(done.output, allow_nan=False))}
+        except (TypeError, ValueError) as error:
+            message = f"the tool {progress.tool.name!r} gave something that is no JSON: {error}"
+            return {"error": {"code": Code.TOOL_FAILED, "message": message}}
 
     def _log_failure(self, error: ToolError) -> None:
         tag = TAGGED.get(error.code, "tool")
         self._logs.error.error("call_failed", tag=tag, code=error.code, text=str(error))
-
-
-TAGGED = {Code.SPAWN_FAILED: "spawn", Code.TIMEOUT: "timeout", Code.DB_FAILED: "db", Code.HOST_NOT_ALLOWED: "http"}
 
 
 def _step_input(run: RunRow, steps: tuple[StepRow, ...], *, seconds: float) -> StepInput:
@@ -227,6 +238,10 @@ def _step_input(run: RunRow, steps: tuple[StepRow, ...], *, seconds: float) -> S
     return StepInput(
         step=run.no, answers=answers, state=kept.get("state"), is_batch=kept.get("is_batch", False), seconds=seconds
     )
+
+
+def _failed(code: Code, message: str) -> str:
+    return json.dumps({"error": {"code": code, "message": message}})
 
 
 def _summary(asks: Asks) -> str:
