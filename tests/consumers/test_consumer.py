@@ -2,99 +2,28 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
-from ias.consumers.base import Consumer, ConsumerConfig
-from ias.domain.approvals import Safety
-from ias.domain.jobs import Dead, Delivered, Job, LlmStep, Outcome, Queue, Retry, RunEnded, Sent, Settled, TurnReason
+from ias.domain.jobs import Dead, Job, LlmStep, Outcome, Queue, Retry, RunEnded, Settled, TurnReason
 from ias.domain.messages import AssistantMessage, ToolCall
 from ias.domain.tools import Result
 from ias.job_queue import Signal, back_off
 from ias.logs import Logs
-from ias.store.base import Store, Terms
-from ias.store.transactions.deliveries import start_delivery
 from ias.store.transactions.turns import cancel_turn
+from tests.consumers.crew import BOUND, Scripted, consumer_of, reply, running, until
 from tests.consumers.logbook import logs_in, read_log
 from tests.consumers.stores import FailingStore
 from tests.store.world import World, llm_step
 
-T = TypeVar("T")
-BOUND = 10.0  # seconds that any wait here may take
-
-
-class Scripted:
-    """A handler that does what a function says, and writes down which jobs it was given."""
-
-    def __init__(self, work: Callable[[Job], Awaitable[Outcome]]) -> None:
-        self._work = work
-        self.seen: list[Job] = []
-        self.changed = Signal()
-
-    async def handle(self, job: Job) -> Outcome:
-        self.seen.append(job)
-        self.changed.set()
-        return await self._work(job)
-
-    async def wait_for(self, count: int) -> None:
-        """Wait until so many jobs were begun."""
-        async with asyncio.timeout(BOUND):
-            while len(self.seen) < count:
-                await self.changed.wait_beyond(self.changed.count, seconds=BOUND)
-
 
 @pytest.fixture
-def logs(tmp_path: Path) -> object:
+def logs(tmp_path: Path) -> Generator[Logs]:
     with logs_in(tmp_path / "logs") as found:
         yield found
-
-
-def consumer_of(
-    world: World,
-    handler: Scripted,
-    logs: Logs,
-    *,
-    queue: Queue = Queue.LLM,
-    concurrency: int = 1,
-    store: Store | None = None,
-) -> Consumer:
-    count = iter(range(1_000_000))
-    config = ConsumerConfig(
-        queue=queue,
-        concurrency=concurrency,
-        worker="w",
-        terms=world.terms,
-        new_token=lambda: f"lease-{queue}-{next(count)}",
-    )
-    consumer = Consumer(store or world.store, handler, config, logs.error)
-    world.store.on_commit = lambda topics: consumer.signal.set() if queue in topics else None
-    return consumer
-
-
-@asynccontextmanager
-async def running(consumer: Consumer) -> AsyncGenerator[asyncio.Event]:
-    """Run a consumer while the body runs, then stop it and wait for what is in flight."""
-    stop = asyncio.Event()
-    async with asyncio.timeout(BOUND), asyncio.TaskGroup() as group:
-        group.create_task(consumer.run(stop))
-        yield stop
-        stop.set()
-        consumer.signal.set()
-
-
-async def reply(job: Job) -> Outcome:
-    return llm_step(f"reply to {job.owner_id}")
-
-
-async def until(world: World, sql: str, expected: object) -> None:
-    """Look until a query of one value gives what is expected."""
-    async with asyncio.timeout(BOUND):
-        while next(iter(world.look(sql)[0].values())) != expected:
-            await world.store.read("queue_stats")  # lets the others go on
 
 
 async def test_jobs_are_taken_in_the_order_in_which_they_came(world: World, logs: Logs) -> None:
@@ -366,60 +295,3 @@ async def test_a_run_that_ended_and_one_that_is_dead_are_stored(world: World, lo
     codes = [row["code"] for row in world.look("SELECT code FROM run ORDER BY pos")]
     assert sorted(codes) == ["killed", "ok"]
     assert world.state("turn") == ["llm"]
-
-
-async def to_be_sent(world: World, *, safety: Safety) -> None:
-    """Bring a conversation to where its reply is to be delivered."""
-    world.terms = Terms(channel_safety={"chat": safety})
-    await world.submit("hi", channel="chat")
-    await world.answer(await world.claim(Queue.LLM), "hello")
-
-
-@pytest.mark.parametrize(
-    ("safety", "sendings", "states"), [(Safety.REPEAT, 2, ["sent"]), (Safety.ONCE, 2, ["unknown", "sent"])]
-)
-async def test_a_delivery_whose_channel_broke_is_sent_again_only_where_that_is_safe_or_marked(
-    world: World, logs: Logs, safety: Safety, sendings: int, states: list[str]
-) -> None:
-    await to_be_sent(world, safety=safety)
-    bodies: list[str] = []
-
-    async def work(job: Job) -> Outcome:
-        begun = await world.store.run(start_delivery(world.terms, job))
-        if not hasattr(begun, "delivery"):
-            return Settled()
-        bodies.append(json.loads(begun.delivery["body"]))  # type: ignore[union-attr]
-        if len(bodies) == 1:
-            raise RuntimeError("after the bytes left")
-        return Delivered(outcome=Sent.SENT)
-
-    handler = Scripted(work)
-    consumer = consumer_of(world, handler, logs, queue=Queue.SEND)
-    async with running(consumer):
-        await handler.wait_for(1)
-        await until(world, "SELECT count(*) AS n FROM job WHERE state = 'ready'", 1)
-        world.clock.move(600_000)
-        consumer.signal.set()
-        await until(world, "SELECT count(*) AS n FROM delivery WHERE state = 'sent'", 1)
-
-    assert len(bodies) == sendings
-    assert world.state("delivery") == states
-    assert bodies[1] == ("hello" if safety is Safety.REPEAT else "hello (may be a repeat)")
-    world.check()
-
-
-async def test_a_channel_that_refuses_each_time_fails_its_delivery_and_says_why(world: World, logs: Logs) -> None:
-    await to_be_sent(world, safety=Safety.ONCE)
-
-    async def work(job: Job) -> Outcome:
-        await world.store.run(start_delivery(world.terms, job))
-        return Retry(delay=0, error="the service is away")
-
-    handler = Scripted(work)
-    async with running(consumer_of(world, handler, logs, queue=Queue.SEND)):
-        await until(world, "SELECT count(*) AS n FROM job WHERE state = 'dead'", 1)
-
-    assert [job.attempts for job in handler.seen] == [1, 2, 3, 4, 5]
-    delivery = world.one("SELECT state, last_error FROM delivery")
-    assert delivery == {"state": "failed", "last_error": "the service is away"}
-    world.check()
