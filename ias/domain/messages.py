@@ -42,11 +42,16 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantMessage:
-    """One model answer, verbatim; `reasoning` None means the provider sent none, `""` that it sent an empty one."""
+    """One model answer, verbatim; `reasoning` None means the provider sent none, `""` that it sent an empty one.
+
+    `blocks` is what its provider wants back byte for byte (signed reasoning, results of its own tools). The adapter
+    that made it is the only reader; it names itself inside, since to any other provider the content is an error.
+    """
 
     text: str = ""
     reasoning: str | None = None
     calls: tuple[ToolCall, ...] = ()
+    blocks: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +142,8 @@ def message_to_json(message: Message) -> str:
                 for call in message.calls
             ]
             body = {"text": message.text, "reasoning": message.reasoning, "calls": calls}
+            if message.blocks is not None:
+                body["blocks"] = message.blocks
         case ToolMessage():
             body = {
                 "call_id": message.call_id,
@@ -164,7 +171,10 @@ def message_from_json(role: str, text: str) -> Message:
         case "assistant":
             calls = cast("list[dict[str, str]]", body["calls"])
             return AssistantMessage(
-                text=body["text"], reasoning=body["reasoning"], calls=tuple(ToolCall(**call) for call in calls)
+                text=body["text"],
+                reasoning=body["reasoning"],
+                calls=tuple(ToolCall(**call) for call in calls),
+                blocks=body.get("blocks"),
             )
         case "tool":
             return ToolMessage(**body)
