@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -36,6 +36,7 @@ from ias.registry import ToolRegistry, result_of
 
 REFUSE_AT = 3  # the third identical call of a turn is answered `repeated_call`
 STOP_AT = 5  # the fifth ends the turn
+TURN_ENDED = Result(content="the turn ended before this call was carried out", code=Code.TURN_ENDED)
 NAMES_SHOWN = 40  # tool names listed to a model that called an unknown one
 
 
@@ -202,45 +203,44 @@ class LlmCycle:
         """Send a prompt and run the tools that the model calls until it answers.
 
         Raises:
-            MaxTurnsError: After `max_turns` model steps without a final answer.
+            MaxTurnsError: After `max_turns` model steps without a final answer, or five times the same call.
             LlmError: What the provider said.
         """
         answer: ChatResponse | None = None
-        async for item in self._loop(prompt, registry):
-            if isinstance(item, ChatResponse):
-                answer = item
+        async with aclosing(self._loop(prompt, registry)) as items:
+            async for item in items:
+                if isinstance(item, ChatResponse):
+                    answer = item
         if answer is None:
             raise AssertionError("the loop ended without an answer")
         return answer
 
-    async def submit_stream_with_tools(self, prompt: str, registry: ToolRegistry) -> AsyncIterator[StreamEvent]:
+    async def submit_stream_with_tools(self, prompt: str, registry: ToolRegistry) -> AsyncGenerator[StreamEvent, None]:
         """Do the same as `submit_with_tools`, giving events as they happen.
 
         The order of a step with calls: text and reasoning, `ToolExecutionStarted` for each call,
         `TurnComplete{tool_calls}`, `ToolExecutionCompleted` for each call.
 
         Raises:
-            MaxTurnsError: After `max_turns` model steps without a final answer.
+            MaxTurnsError: After `max_turns` model steps without a final answer, or five times the same call.
             LlmError: What the provider said.
         """
-        async for item in self._loop(prompt, registry):
-            if not isinstance(item, ChatResponse):
-                yield item
+        async with aclosing(self._loop(prompt, registry)) as items:
+            async for item in items:
+                if not isinstance(item, ChatResponse):
+                    yield item
 
-    async def _loop(self, prompt: str, registry: ToolRegistry) -> AsyncIterator[StreamEvent | ChatResponse]:
+    async def _loop(self, prompt: str, registry: ToolRegistry) -> AsyncGenerator[StreamEvent | ChatResponse, None]:
         self._messages.append(UserMessage(text=prompt))
         earlier: list[str] = []
         for step in range(1, self._step.config.max_turns + 1):
             answer: ChatResponse | None = None
-            async with aclosing(self._step.stream(tuple(self._messages), registry)) as stream:
-                async for item in stream:
-                    match item:
-                        case TextChunk():
-                            yield AssistantTextDelta(step=step, text=item.text)
-                        case ReasoningChunk():
-                            yield ReasoningDelta(step=step, text=item.text)
-                        case ChatResponse():
-                            answer = item
+            async with aclosing(self._ask(step, registry)) as items:
+                async for item in items:
+                    if isinstance(item, ChatResponse):
+                        answer = item
+                    else:
+                        yield item
             if answer is None:
                 raise AssertionError("the provider ended its stream without a response")
             self._messages.append(answer.message)
@@ -253,18 +253,44 @@ class LlmCycle:
             for call in plan.calls:
                 yield _started(call, step)
             yield TurnComplete(step=step, reason="tool_calls")
-            for call, result in zip(plan.calls, await _invoke(plan.calls, registry), strict=True):
-                self._messages.append(tool_message(call.call, result))
+            results = [TURN_ENDED] * len(plan.calls) if plan.is_loop else await _invoke(plan.calls, registry)
+            self._messages.extend(
+                tool_message(call.call, result) for call, result in zip(plan.calls, results, strict=True)
+            )
+            for call, result in zip(plan.calls, results, strict=True):
                 yield _completed(call, result, step)
+            if plan.is_loop:
+                raise MaxTurnsError(f"the model made the same call {STOP_AT} times; ask in another way")
         raise MaxTurnsError(f"no final answer after {self._step.config.max_turns} model steps")
+
+    async def _ask(
+        self, step: int, registry: ToolRegistry
+    ) -> AsyncGenerator[AssistantTextDelta | ReasoningDelta | ChatResponse, None]:
+        said = thought = 0
+        async with aclosing(self._step.stream(tuple(self._messages), registry)) as stream:
+            async for item in stream:
+                match item:
+                    case TextChunk():
+                        yield AssistantTextDelta(step=step, text=item.text, offset=said)
+                        said += len(item.text)
+                    case ReasoningChunk():
+                        yield ReasoningDelta(step=step, text=item.text, offset=thought)
+                        thought += len(item.text)
+                    case ChatResponse():
+                        yield item
 
 
 async def _invoke(calls: tuple[PlannedCall, ...], registry: ToolRegistry) -> list[Result]:
-    open_calls: list[tuple[str, JsonObject]] = [
-        (call.tool, json.loads(call.args)) for call in calls if call.known is None
-    ]
+    open_calls = [_invocable(call, registry) for call in calls if call.known is None]
     done = iter(await registry.invoke_all(open_calls))
     return [call.known if call.known is not None else _result_of(next(done)) for call in calls]
+
+
+def _invocable(call: PlannedCall, registry: ToolRegistry) -> tuple[str, JsonObject]:
+    """Give a call as the registry knows it: a tool behind another one is reached through that one."""
+    if registry.get(call.tool) is None:
+        return call.call.name, json.loads(call.call.arguments)
+    return call.tool, json.loads(call.args)
 
 
 def _result_of(invocation: ToolInvocation) -> Result:
