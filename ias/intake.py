@@ -75,8 +75,9 @@ class Intake:
                 command=command,
             )
         )
-        with bound_contextvars(conversation_id=stored.conversation_id, turn_id=stored.turn_id):
-            self._logs.msg.info("message", tag="用户", user=incoming.user_id, text=text)
+        if not stored.is_duplicate:
+            with bound_contextvars(conversation_id=stored.conversation_id, turn_id=stored.turn_id):
+                self._logs.msg.info("message", tag="用户", user=incoming.user_id, text=text)
         return stored
 
     async def _command(self, incoming: Incoming, text: str) -> Command | None:
@@ -100,7 +101,7 @@ class Intake:
             approval = await self._approval(incoming, ref)
         except NotFoundError:
             return NO_SUCH_REQUEST.to(incoming.text, ref=ref)
-        if is_yes and approval["digest"][: words.DIGEST_SHOWN] != rest.strip().lower()[: words.DIGEST_SHOWN]:
+        if is_yes and not _shows(approval["digest"], rest):
             return REPEAT_THE_DIGEST.to(incoming.text, ref=ref, digest=approval["digest"][: words.DIGEST_SHOWN])
         decision = await self._store.run(
             decide_approval(
@@ -141,6 +142,12 @@ def _checked(incoming: Incoming) -> str:
         if value is not None and not 0 < len(value) <= NAME_MAX:
             raise UnfitMessageError(f"{name} must have 1 to {NAME_MAX} characters")
     return text
+
+
+def _shows(digest: str, repeated: str) -> bool:
+    """Say whether somebody repeated a digest, or a beginning of it that is long enough."""
+    seen = repeated.strip().lower()
+    return len(seen) >= words.DIGEST_SHOWN and digest.startswith(seen)
 
 
 def _told(decision: Decision, asked: str, ref: str) -> str:
