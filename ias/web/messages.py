@@ -17,6 +17,8 @@ from ias.web.services import Services, services
 
 router = APIRouter(prefix="/api", tags=["conversations"])
 Given = Annotated[Services, Depends(services)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]  # a bounded text is also looked at: no lone surrogates
+EVENT_MAX = 2**63 - 1  # what a store can compare with
 
 
 class NewMessage(BaseModel):
@@ -24,12 +26,12 @@ class NewMessage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    user_id: str = Field(min_length=1, max_length=200)
+    user_id: Name
     text: str
-    conversation: str | None = None
+    conversation: Name | None = None
     channel: str = Field(default="api", pattern="^(api|cli|web)$")
-    address: str | None = None
-    source_id: str | None = None
+    address: Name | None = None
+    source_id: Name | None = None
 
 
 class Accepted(BaseModel):
@@ -79,8 +81,8 @@ async def list_messages(conversation_id: str, given: Given) -> list[JsonObject]:
 async def stream_events(
     conversation_id: str,
     given: Given,
-    after: Annotated[int, Query(ge=0)] = 0,
-    last_event_id: Annotated[int | None, Header()] = None,
+    after: Annotated[int, Query(ge=0, le=EVENT_MAX)] = 0,
+    last_event_id: Annotated[int | None, Header(ge=0, le=EVENT_MAX)] = None,
 ) -> StreamingResponse:
     """Stream events after a number: stored ones first, then what happens."""
     await _conversation(given, conversation_id)

@@ -7,6 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from ias.domain.messages import replace_surrogates
 from ias.errors import AmbiguousIdError, DiskFullError, IasError, NotFoundError, StateError, TooDeepError, ToolError
 from ias.intake import UnfitMessageError
 
@@ -37,7 +38,8 @@ def problem(status: int, detail: str, *, headers: dict[str, str] | None = None, 
         headers: Further headers.
         more: Further members of the document.
     """
-    body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail, **more}
+    told = replace_surrogates(detail)  # it may repeat what the client wrote
+    body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": told, **more}
     return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE, headers=headers)
 
 
