@@ -46,6 +46,7 @@ class Subscription:
         self._bus = bus
         self._conversation_id = conversation_id
         self._items: deque[LiveEvent | None] = deque((None,))
+        self._is_over = False
         self._ready = asyncio.Event()
         self._ready.set()
 
@@ -70,9 +71,14 @@ class Subscription:
             self._items.append(event)
         self._ready.set()
 
+    def end(self) -> None:
+        """Let the listener go once it has what was handed over."""
+        self._is_over = True
+        self._ready.set()
+
     async def __aiter__(self) -> AsyncIterator[LiveEvent | None]:
-        """Give what comes, for ever."""
-        while True:
+        """Give what comes until the bus is closed."""
+        while self._items or not self._is_over:
             await self._ready.wait()
             self._ready.clear()
             while self._items:
@@ -85,6 +91,7 @@ class Bus:
     def __init__(self) -> None:
         self._listeners: dict[str, list[Subscription]] = {}
         self._running: dict[str, RunningText] = {}
+        self._is_closed = False
 
     def subscribe(self, conversation_id: str) -> Subscription:
         """Make a listener; it hears from the moment its `with` block begins."""
@@ -95,6 +102,15 @@ class Bus:
         self._listeners.setdefault(conversation_id, []).append(listener)
         for event in self.running_text(conversation_id):
             listener.put(event)
+        if self._is_closed:
+            listener.end()
+
+    def close(self) -> None:
+        """Let all listeners go, those that come from now on too: the process is about to end."""
+        self._is_closed = True
+        for listeners in self._listeners.values():
+            for listener in listeners:
+                listener.end()
 
     def remove(self, conversation_id: str, listener: Subscription) -> None:
         """Forget a listener."""

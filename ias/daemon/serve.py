@@ -77,6 +77,7 @@ async def _serve(config: Config, options: ServeOptions) -> int:
             health.is_draining = True
             stop.set()
             is_clean = await _drain(parts, consuming, forced)
+            parts.bus.close()  # a stream that stays open would hold the server up
             server.should_exit = True
             await asyncio.wait([serving, consuming], timeout=DRAIN)
             for task in background:

@@ -31,13 +31,15 @@ class EventStream:
         self._told: tuple[str, int] = ("", 0)  # the newest stored turn and its newest step
 
     async def lines(self) -> AsyncGenerator[str, None]:
-        """Give the stream's text, event by event, until the listener goes."""
+        """Give the stream's text, event by event, until the listener goes or the bus is closed."""
         with self._bus.subscribe(self._conversation_id) as subscription:
             items = aiter(subscription)
             while True:
                 try:
                     async with asyncio.timeout(self._keep_alive):
                         item = await anext(items)
+                except StopAsyncIteration:
+                    return
                 except TimeoutError:
                     yield ": keep-alive\n\n"
                     items = aiter(subscription)

@@ -127,3 +127,17 @@ async def test_a_wait_that_was_given_up_loses_nothing() -> None:
             bus.announce("c1")
         assert waiting.expired()
         assert await heard(listener, 1) == [None]
+
+
+async def test_a_closed_bus_lets_listeners_go_with_what_they_were_owed() -> None:
+    bus = Bus()
+    with bus.subscribe("c1") as listener:
+        assert await heard(listener, 1) == [None]
+        run = bus.begin_step("c1", turn_id="t1", step=1, attempt=1)
+        bus.add_text(run, "last")
+        bus.close()
+        async with asyncio.timeout(5):
+            assert [item async for item in listener] == [delta("last")]
+    with bus.subscribe("c1") as late:
+        async with asyncio.timeout(5):
+            assert [item async for item in late] == [None, delta("last")]

@@ -192,3 +192,16 @@ async def test_a_client_that_goes_is_forgotten(world: World) -> None:
             assert len(bus._listeners) == 1
 
     assert bus._listeners == {}
+
+
+async def test_a_stream_ends_with_the_daemon_after_all_that_was_stored(world: World) -> None:
+    bus = Bus()
+    stored, job, run = await begun(world, bus)
+    listener = Listener(world, bus, stored.conversation_id)
+    async with asyncio.timeout(5), aclosing(listener.stream.lines()) as lines:
+        bus.end_step(run)
+        await world.answer(job, "bye")
+        bus.close()
+        names = [block.split("event: ")[1].split("\n")[0] async for block in lines]
+
+    assert names == ["AssistantTextDelta", "TurnComplete"]
