@@ -37,7 +37,7 @@ async def test_a_name_that_is_no_text_is_not_usable(api: Api, name: str) -> None
 
 
 def test_a_problem_may_repeat_what_is_no_text() -> None:
-    assert json.loads(problem(422, "\ud800 is no argument").body)["detail"] == "\ufffd is no argument"
+    assert json.loads(bytes(problem(422, "\ud800 is no argument").body))["detail"] == "\ufffd is no argument"
 
 
 @pytest.mark.parametrize("header", [{}, {"Last-Event-ID": str(2**63)}, {"Last-Event-ID": "-1"}])
