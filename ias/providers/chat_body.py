@@ -1,7 +1,5 @@
 """The body of a chat-completions request, built from messages in no provider's words."""
 
-import json
-
 from ias.domain.messages import (
     AssistantMessage,
     JsonObject,
@@ -10,22 +8,12 @@ from ias.domain.messages import (
     MessageRequest,
     ToolMessage,
     UserMessage,
-    replace_surrogates,
 )
-from ias.errors import BadRequestError
 from ias.providers.history import repair
 from ias.providers.profiles import Echo, Profile
 from ias.providers.tool_names import WireNames, offer
 
 REASONING_FIELD = "reasoning_content"
-
-
-def names_of(request: MessageRequest) -> WireNames:
-    """Give the names on the wire: of the tools that are offered, and of those that the history speaks of."""
-    used = [
-        call.name for message in request.messages if isinstance(message, AssistantMessage) for call in message.calls
-    ]
-    return WireNames([tool.name for tool in request.tools] + used)
 
 
 def chat_body(request: MessageRequest, profile: Profile, *, model: str, names: WireNames) -> JsonObject:
@@ -37,7 +25,8 @@ def chat_body(request: MessageRequest, profile: Profile, *, model: str, names: W
     messages: list[JsonValue] = [{"role": "system", "content": request.system}] if request.system else []
     messages += [_message(message, names, echo) for message in repair(request.messages)]
     body: JsonObject = {"model": model, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
-    body.update(profile.thinking_on if request.thinking else profile.thinking_off)
+    body.update(profile.body)
+    body.update(profile.thinking(model, is_on=request.thinking))
     if request.tools:
         body["tools"] = offer(request.tools, names)
         for rule in profile.with_tools:
@@ -47,18 +36,6 @@ def chat_body(request: MessageRequest, profile: Profile, *, model: str, names: W
     body.update(request.extra)
     body["stream"] = True
     return body
-
-
-def encode(body: JsonObject) -> str:
-    """Give the body's text, without lone surrogates, which every provider refuses.
-
-    Raises:
-        BadRequestError: `llm.extra` holds what JSON cannot say.
-    """
-    try:
-        return replace_surrogates(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise BadRequestError(f"the request cannot be written as JSON ({error}): check llm.extra") from error
 
 
 def _message(message: Message, names: WireNames, echo: Echo) -> JsonObject:

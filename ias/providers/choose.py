@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from ias.errors import ConfigError
 from ias.providers.base import Provider, Tap
 from ias.providers.offline import OfflineProvider
-from ias.providers.profiles import DEEPSEEK, PROFILES, Profile
+from ias.providers.profiles import DEEPSEEK, PROFILES, Profile, Wire
 
 if TYPE_CHECKING:
     import httpx
+
+    from ias.providers.anthropic import AnthropicMessages
+    from ias.providers.ollama import OllamaChat
+    from ias.providers.openai import OpenAIChat
 
 AUTO = "auto"
 OFFLINE = "offline"
@@ -78,9 +82,7 @@ def open_provider(
         raise ConfigError(f"{profile.name} needs an API key: set {profile.key_env} in the environment or in .env")
     if client is None:
         raise ValueError("a provider on the network needs a client")
-    from ias.providers.openai import OpenAIChat  # noqa: PLC0415 - httpx costs the offline start 60 ms and 15 MB
-
-    return OpenAIChat(
+    return _adapter(profile)(
         profile,
         model=model,
         base_url=base_url,
@@ -90,6 +92,23 @@ def open_provider(
         idle_timeout=llm.idle_timeout,
         tap=tap,
     )
+
+
+def _adapter(profile: Profile) -> "type[AnthropicMessages | OllamaChat | OpenAIChat]":
+    # Imported here, since httpx costs the offline start 60 ms and 15 MB.
+    match profile.wire:
+        case Wire.CHAT_COMPLETIONS:
+            from ias.providers.openai import OpenAIChat  # noqa: PLC0415 - see above
+
+            return OpenAIChat
+        case Wire.ANTHROPIC:
+            from ias.providers.anthropic import AnthropicMessages  # noqa: PLC0415 - see above
+
+            return AnthropicMessages
+        case Wire.OLLAMA:
+            from ias.providers.ollama import OllamaChat  # noqa: PLC0415 - see above
+
+            return OllamaChat
 
 
 def _key(llm: LlmSettings, profile: Profile, env: Mapping[str, str]) -> str | None:

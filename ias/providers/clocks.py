@@ -37,6 +37,11 @@ class Clocks:
         if not self._has_data:
             self._idle_until = self._loop.time() + self._idle
 
+    def again(self) -> None:
+        """Begin another request of the same answer: the idle clock starts anew, the total one goes on."""
+        self._has_data = False
+        self._idle_until = self._loop.time() + self._idle
+
     @asynccontextmanager
     async def waiting(self) -> AsyncGenerator[None, None]:
         """Bound what is awaited inside.

@@ -11,8 +11,8 @@ from typing import cast
 import httpx
 
 from ias.aio import finish
-from ias.domain.messages import JsonObject
-from ias.errors import AuthenticationError, LlmError, RejectedError, ServerFaultError, TransportError
+from ias.domain.messages import JsonObject, replace_surrogates
+from ias.errors import AuthenticationError, BadRequestError, LlmError, RejectedError, ServerFaultError, TransportError
 from ias.providers.base import Tap
 from ias.providers.clocks import Clocks
 from ias.providers.refusals import classify
@@ -200,6 +200,18 @@ class Exchange:
 
     def _redact(self, text: str) -> str:
         return text.replace(self._api_key, "***") if self._api_key else text
+
+
+def encode(body: JsonObject) -> str:
+    """Give the body's text, without lone surrogates, which every provider refuses.
+
+    Raises:
+        BadRequestError: `llm.extra` holds what JSON cannot say.
+    """
+    try:
+        return replace_surrogates(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadRequestError(f"the request cannot be written as JSON ({error}): check llm.extra") from error
 
 
 def _shown(url: str) -> str:

@@ -11,13 +11,18 @@ EMPTY_OUTPUT = "(no output)"
 EMPTY_QUESTION = "(empty message)"
 
 
-def repair(messages: Iterable[Message]) -> tuple[Message, ...]:
+def repair(messages: Iterable[Message], *, joins_answers: bool = True) -> tuple[Message, ...]:
     """Give the history a form that can always be sent.
 
     Providers answer 400, for this and every later request of the conversation, when a call has no result, two
     results, or a result that does not follow at once; when a result has no call; when an id comes twice; when
     arguments are not JSON; when two assistant messages follow each other. Call and result ids are changed only
     where they collide.
+
+    Args:
+        messages: As they are stored.
+        joins_answers: Whether neighbouring assistant messages become one; an adapter that reads their `blocks` joins
+            them itself.
     """
     whole = tuple(messages)
     results = _Results(whole)
@@ -29,7 +34,12 @@ def repair(messages: Iterable[Message]) -> tuple[Message, ...]:
                 repaired.append(message if message.text.strip() else UserMessage(text=EMPTY_QUESTION))
             case AssistantMessage():
                 answers = [(call, results.take(call.id, after=position)) for call in message.calls]
-                _append_assistant(repaired, message, answers, ids)
+                sent, found = _pair(message, answers, ids)
+                if joins_answers and repaired and isinstance(repaired[-1], AssistantMessage):
+                    sent = _join(repaired.pop(), sent)
+                if sent.text or sent.calls or sent.reasoning or sent.blocks:
+                    repaired.append(sent)
+                repaired.extend(found)
             case ToolMessage():
                 continue
     return tuple(repaired)
@@ -77,9 +87,10 @@ class _Ids:
         return chosen
 
 
-def _append_assistant(
-    repaired: list[Message], message: AssistantMessage, answers: list[tuple[ToolCall, ToolMessage | None]], ids: _Ids
-) -> None:
+def _pair(
+    message: AssistantMessage, answers: list[tuple[ToolCall, ToolMessage | None]], ids: _Ids
+) -> tuple[AssistantMessage, list[ToolMessage]]:
+    """Give the message with sendable calls, and a result for each of them."""
     calls: list[ToolCall] = []
     tools: list[ToolMessage] = []
     for call, result in answers:
@@ -87,12 +98,7 @@ def _append_assistant(
         calls.append(sent)
         found = result or ToolMessage(call_id=sent.id, name=call.name, text=LOST_RESULT, is_error=True)
         tools.append(replace(found, call_id=sent.id, text=found.text if found.text.strip() else EMPTY_OUTPUT))
-    merged = replace(message, calls=tuple(calls))
-    if repaired and isinstance(repaired[-1], AssistantMessage):
-        merged = _join(repaired.pop(), merged)
-    if merged.text or merged.calls or merged.reasoning:
-        repaired.append(merged)
-    repaired.extend(tools)
+    return replace(message, calls=tuple(calls)), tools
 
 
 def _join(first: Message, second: AssistantMessage) -> AssistantMessage:

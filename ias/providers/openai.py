@@ -10,10 +10,11 @@ from ias.domain.messages import JsonObject, MessageRequest, StreamItem
 from ias.errors import StreamCutError
 from ias.providers.answer import Answer
 from ias.providers.base import Tap
-from ias.providers.chat_body import chat_body, encode, names_of
-from ias.providers.exchange import Body, Endpoint, Exchange, no_tap
+from ias.providers.chat_body import chat_body
+from ias.providers.exchange import Body, Endpoint, Exchange, encode, no_tap
 from ias.providers.profiles import Profile
 from ias.providers.sse import SseComment, SseParser
+from ias.providers.tool_names import names_of
 
 END_MARK = "[DONE]"
 

@@ -1,4 +1,4 @@
-"""What differs between the vendors of one wire format, as data; every fact carries its source."""
+"""What differs between vendors, as data; every fact carries its source."""
 
 import re
 from collections.abc import Mapping
@@ -8,8 +8,16 @@ from enum import StrEnum
 from ias.domain.messages import JsonValue
 
 
+class Wire(StrEnum):
+    """The wire format that a vendor speaks; each has its adapter."""
+
+    CHAT_COMPLETIONS = "chat_completions"
+    ANTHROPIC = "anthropic"
+    OLLAMA = "ollama"
+
+
 class Echo(StrEnum):
-    """Which assistant messages go back with their reasoning."""
+    """Which assistant messages go back with their reasoning, where it is not signed."""
 
     NEVER = "never"
     PRESENT = "present"
@@ -24,6 +32,15 @@ class ModelRule:
     body: Mapping[str, JsonValue]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingRule:
+    """How some models are told to think, or not to; `pattern` matches the start of the name."""
+
+    pattern: re.Pattern[str]
+    on: Mapping[str, JsonValue]
+    off: Mapping[str, JsonValue]
+
+
 def _nothing() -> Mapping[str, JsonValue]:
     return {}
 
@@ -34,27 +51,44 @@ class Profile:
 
     Args:
         name: As in `llm.provider`.
-        base_url: What `/chat/completions` is put behind; None where only the operator knows it.
+        wire: The format of requests and answers.
+        base_url: What the path of the wire is put behind; None where only the operator knows it.
         default_model: Used where `llm.model` is null; None where no name lasts long enough to be built in.
         key_env: The environment variable that holds the API key; None where none is needed.
         max_tokens_field: How the body names the limit of the answer.
+        default_max_tokens: Tokens of an answer where the wire wants a limit and `llm.max_tokens` gives none.
         thinking_on: Body fields that switch thinking on.
         thinking_off: Body fields that switch it off.
-        echo: Which assistant messages carry `reasoning_content` while thinking is on.
-        needs_end_mark: Whether only `[DONE]` ends a stream; where not, a finish reason and the end of the body do too.
+        thinking_rules: Models that want other fields than those two; the first that fits counts.
+        echo: Which assistant messages carry their reasoning while thinking is on.
+        reads_is_error: Whether the mark of a failed tool result is read; where not, its text says so as well.
+        needs_end_mark: Whether only the end mark ends a stream; where not, a finish reason and the body's end do too.
         with_tools: What some models need besides.
+        body: Fields of every request.
     """
 
     name: str
+    wire: Wire = Wire.CHAT_COMPLETIONS
     base_url: str | None = None
     default_model: str | None = None
     key_env: str | None = None
     max_tokens_field: str = "max_tokens"
+    default_max_tokens: int | None = None
     thinking_on: Mapping[str, JsonValue] = field(default_factory=_nothing)
     thinking_off: Mapping[str, JsonValue] = field(default_factory=_nothing)
+    thinking_rules: tuple[ThinkingRule, ...] = ()
     echo: Echo = Echo.PRESENT
+    reads_is_error: bool = True
     needs_end_mark: bool = True
     with_tools: tuple[ModelRule, ...] = ()
+    body: Mapping[str, JsonValue] = field(default_factory=_nothing)
+
+    def thinking(self, model: str, *, is_on: bool) -> Mapping[str, JsonValue]:
+        """Give the body fields that switch the thinking of `model` on or off."""
+        for rule in self.thinking_rules:
+            if rule.pattern.match(model):
+                return rule.on if is_on else rule.off
+        return self.thinking_on if is_on else self.thinking_off
 
 
 DEEPSEEK = Profile(
@@ -100,7 +134,18 @@ QWEN = Profile(
 
 OLLAMA = Profile(
     name="ollama",
-    # github.com/ollama/ollama docs/api/openai-compatibility: this path, no key.
+    wire=Wire.OLLAMA,
+    # github.com/ollama/ollama docs/api: no key on one's own machine.
+    base_url="http://127.0.0.1:11434",
+    # docs/api: models that can think do so by default, and the others refuse `true`, so on says nothing.
+    thinking_off={"think": False},
+    # docs/capabilities/thinking: `message.thinking` is read from history where the model's template has a place for it.
+    echo=Echo.PRESENT,
+)
+
+OLLAMA_COMPATIBLE = Profile(
+    name="ollama_compatible",
+    # docs/api/openai-compatibility: this path, no key. `num_ctx` cannot be set here.
     base_url="http://127.0.0.1:11434/v1",
     # ollama PR#14821: `none` is off; models that cannot think refuse any other value, so on says nothing.
     thinking_off={"reasoning_effort": "none"},
@@ -116,6 +161,80 @@ OPENAI_COMPATIBLE = Profile(
     needs_end_mark=False,
 )
 
+ANTHROPIC = Profile(
+    name="anthropic",
+    wire=Wire.ANTHROPIC,
+    # platform.claude.com/docs/en/api/messages.
+    base_url="https://api.anthropic.com",
+    key_env="ANTHROPIC_API_KEY",
+    # A limit is required and counts thinking too; 32,000 is the least that a model still served can write.
+    default_max_tokens=32_000,
+    # docs/en/build-with-claude/adaptive-thinking. Newer models leave the text out unless `display` asks for it, and
+    # send nothing but pings meanwhile.
+    thinking_on={"thinking": {"type": "adaptive", "display": "summarized"}},
+    thinking_off={"thinking": {"type": "disabled"}},
+    thinking_rules=(
+        # The models before 3.7 know no thinking.
+        ThinkingRule(pattern=re.compile(r".*claude-(2|instant|3-(5|opus|sonnet|haiku))"), on={}, off={}),
+        # docker-agent#3362: these refuse `adaptive`; Sylinko/Everywhere#410: the later ones refuse `enabled`. The
+        # budget is a quarter of the answer.
+        ThinkingRule(
+            pattern=re.compile(r".*claude-(3-7|haiku-4|(opus|sonnet)-4(-[0-5])?(-\d{8})?(?!-?\d))"),
+            on={"thinking": {"type": "enabled", "budget_tokens": 8_000}},
+            off={"thinking": {"type": "disabled"}},
+        ),
+        # vellum-assistant PR#37276: these always think and refuse `disabled`.
+        ThinkingRule(
+            pattern=re.compile(r".*claude-(fable|mythos)"),
+            on={"thinking": {"type": "adaptive", "display": "summarized"}},
+            off={},
+        ),
+    ),
+    # Reasoning goes back signed, or not at all: a signature that is not its own is a 400.
+    echo=Echo.NEVER,
+    # docs/en/build-with-claude/prompt-caching: without a mark nothing is cached; this one moves along with the history.
+    body={"cache_control": {"type": "ephemeral"}},
+)
+
+DEEPSEEK_ANTHROPIC = Profile(
+    name="deepseek_anthropic",
+    wire=Wire.ANTHROPIC,
+    # api-docs.deepseek.com/guides/anthropic_api.
+    base_url="https://api.deepseek.com/anthropic",
+    default_model="deepseek-flash",
+    key_env="DEEPSEEK_API_KEY",
+    # Its own default while thinking; a limit is required here.
+    default_max_tokens=65_536,
+    # The guide: `budget_tokens` is ignored. It is here since the format requires it.
+    thinking_on={"thinking": {"type": "enabled", "budget_tokens": 32_000}},
+    thinking_off={"thinking": {"type": "disabled"}},
+    # 9router#3332: "The `content[].thinking` in the thinking mode must be passed back to the API."
+    echo=Echo.ALWAYS,
+    # The guide: `is_error` is ignored.
+    reads_is_error=False,
+)
+
+ANTHROPIC_COMPATIBLE = Profile(
+    name="anthropic_compatible",
+    # llama.cpp's `/v1/messages` and gateways. What they make of `thinking` differs, so nothing is said.
+    wire=Wire.ANTHROPIC,
+    default_max_tokens=8_192,
+    echo=Echo.NEVER,
+    reads_is_error=False,
+    needs_end_mark=False,
+)
+
 PROFILES: Mapping[str, Profile] = {
-    profile.name: profile for profile in (DEEPSEEK, OPENAI, QWEN, OLLAMA, OPENAI_COMPATIBLE)
+    profile.name: profile
+    for profile in (
+        DEEPSEEK,
+        OPENAI,
+        QWEN,
+        ANTHROPIC,
+        DEEPSEEK_ANTHROPIC,
+        OLLAMA,
+        OLLAMA_COMPATIBLE,
+        OPENAI_COMPATIBLE,
+        ANTHROPIC_COMPATIBLE,
+    )
 }

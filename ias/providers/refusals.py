@@ -23,15 +23,17 @@ WORDS_LIMIT = 300
 
 OVERFLOW = re.compile(
     # DeepSeek and OpenAI; DeepSeek's terse form, whose code speaks of a quota (deepseek-harness discussion 3399);
-    # llama.cpp; Qwen.
+    # llama.cpp; Qwen; Anthropic's two; Ollama's new engine.
     r"maximum context length|context_length_exceeded|input token exceed the limit"
-    r"|exceed_context_size|exceeds the available context|range of input length|prompt is too long",
+    r"|exceed_context_size|exceeds the available context|range of input length|prompt is too long"
+    r"|exceed context limit|input length exceeds",
     re.IGNORECASE,
 )
 NO_BALANCE = re.compile(
-    # 429 and 403 bodies that waiting does not mend: OpenAI, DashScope's billing states, Zhipu, common gateways.
+    # 400, 403 and 429 bodies that waiting does not mend: OpenAI, DashScope's billing states, Zhipu, common gateways,
+    # Anthropic ("Your credit balance is too low").
     r"insufficient[ _]balance|insufficient_quota|arrearage|overdue|budgetlimitexceeded|billing_not_active"
-    r"|billing hard limit|freetieronly|余额不足|欠费",
+    r"|billing hard limit|freetieronly|credit balance is too low|余额不足|欠费",
     re.IGNORECASE,
 )
 RATE_QUOTA = re.compile(r"allocated quota exceeded|throttling", re.IGNORECASE)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import cast
 
-from ias.domain.messages import JsonObject, JsonValue, ToolDef
+from ias.domain.messages import AssistantMessage, JsonObject, JsonValue, MessageRequest, ToolDef
+from ias.providers.readings import mapping, string
 
 NAME_LIMIT = 64
 """Characters; DeepSeek's pages say 128, its answers said 64 (ida-pro-mcp#129), and OpenAI says 64."""
@@ -51,6 +52,14 @@ class WireNames:
         return self._real.get(wire, wire)
 
 
+def names_of(request: MessageRequest) -> WireNames:
+    """Give the names on the wire: of the tools that are offered, and of those that the history speaks of."""
+    used = [
+        call.name for message in request.messages if isinstance(message, AssistantMessage) for call in message.calls
+    ]
+    return WireNames([tool.name for tool in request.tools] + used)
+
+
 def offer(tools: Iterable[ToolDef], names: WireNames) -> list[JsonValue]:
     """Give the body's `tools`: each name once, and no schema that would spoil the request for the rest."""
     offered: dict[str, JsonValue] = {}
@@ -63,6 +72,19 @@ def offer(tools: Iterable[ToolDef], names: WireNames) -> list[JsonValue]:
         }
         offered.setdefault(name, {"type": "function", "function": function})
     return list(offered.values())
+
+
+def taken(offered: JsonValue, names: WireNames) -> tuple[ToolDef, ...]:
+    """Give the tools that a body's `tools` describe: the way back from `offer`."""
+    functions = [mapping(mapping(tool).get("function")) for tool in offered] if isinstance(offered, list) else []
+    return tuple(
+        ToolDef(
+            name=names.real(string(function.get("name"))),
+            description=string(function.get("description")) or None,
+            parameters=object_schema(function.get("parameters")),
+        )
+        for function in functions
+    )
 
 
 def object_schema(parameters: JsonValue) -> JsonObject:

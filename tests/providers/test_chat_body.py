@@ -6,9 +6,10 @@ import pytest
 
 from ias.domain.messages import AssistantMessage, JsonObject, JsonValue, ToolCall, ToolDef, ToolMessage, UserMessage
 from ias.errors import BadRequestError
-from ias.providers.chat_body import chat_body, encode, names_of
-from ias.providers.profiles import DEEPSEEK, OLLAMA, OPENAI, QWEN, Profile
-from ias.providers.tool_names import WireNames, object_schema
+from ias.providers.chat_body import chat_body
+from ias.providers.exchange import encode
+from ias.providers.profiles import DEEPSEEK, OLLAMA_COMPATIBLE, OPENAI, QWEN, Profile
+from ias.providers.tool_names import WireNames, names_of, object_schema
 from tests.providers.loopback import request_of
 
 TALK = (
@@ -77,7 +78,7 @@ def test_without_thinking_no_reasoning_goes_back() -> None:
     [
         (QWEN, {"enable_thinking": True}, ["look it up", None]),
         (OPENAI, {}, [None, None]),
-        (OLLAMA, {}, [None, None]),
+        (OLLAMA_COMPATIBLE, {}, [None, None]),
     ],
 )
 def test_other_vendors_get_their_own_fields(profile: Profile, fields: JsonObject, reasoning: list[str | None]) -> None:
