@@ -12,7 +12,7 @@ from ias.domain.messages import AssistantMessage, Usage
 from ias.store import writer
 from ias.store.base import Lost, Terms
 from ias.store.sqlite import SqliteStore
-from ias.store.transactions.queue import claim
+from ias.store.transactions.queue import Idle, claim
 from ias.store.transactions.turns import finish_llm_step, submit_message
 
 IN_FLIGHT = (1, 8, 32)
@@ -60,8 +60,8 @@ class Load:
             began = time.perf_counter()
             await self.store.run(submit_message(terms, channel="api", address=user, user_id=user, text="Hello there."))
             job = await self.store.run(claim(Queue.LLM, "bench", token, LEASE_MS))
-            if job is None:
-                raise RuntimeError("a message was stored, but there is no job to claim")
+            if isinstance(job, Idle):
+                raise TypeError("a message was stored, but there is no job to claim")
             ended = await self.store.run(finish_llm_step(terms, job, REPLY))
             if isinstance(ended, Lost):
                 raise TypeError("a claimed job was lost")

@@ -13,7 +13,7 @@ from ias.errors import StateError
 from ias.job_queue import Signal, back_off
 from ias.store.base import Store, Terms, Transaction
 from ias.store.transactions.deliveries import finish_delivery
-from ias.store.transactions.queue import bury, claim, hand_back, next_due, retry_job
+from ias.store.transactions.queue import Idle, bury, claim, hand_back, retry_job
 from ias.store.transactions.runs import finish_run
 from ias.store.transactions.turns import finish_llm_step
 
@@ -98,10 +98,10 @@ class Consumer:
         seen = self.signal.count
         config = self._config
         try:
-            job = await self._store.run(claim(config.queue, config.worker, self.new_token(), config.terms.lease_ms))
-            if job is not None:
-                return job
-            wait = min(IDLE_POLL, await self._store.run(next_due(config.queue)) / 1000)
+            found = await self._store.run(claim(config.queue, config.worker, self.new_token(), config.terms.lease_ms))
+            if not isinstance(found, Idle):
+                return found
+            wait = min(IDLE_POLL, found.due_ms / 1000)
         except StateError as error:
             self._log.error("claim_failed", tag="store", queue=config.queue, text=str(error))
             wait = TROUBLE_PAUSE

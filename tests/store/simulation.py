@@ -24,6 +24,7 @@ from ias.store.transactions.approvals import decide_approval, due_approvals, exp
 from ias.store.transactions.calls import cancel_run, submit_call
 from ias.store.transactions.deliveries import SendNow, finish_delivery, start_delivery
 from ias.store.transactions.queue import (
+    Idle,
     bury,
     claim,
     clamp,
@@ -138,7 +139,7 @@ class Schedule:
     def claimed(self, queue: Queue) -> Generator[Any, Any, Job]:
         while True:
             job = yield claim(queue, "daemon", self.token(), TERMS.lease_ms)
-            if job is None:
+            if isinstance(job, Idle):
                 yield None
             elif job.attempts > job.max_attempts:
                 yield bury(TERMS, job, DEAD)

@@ -20,7 +20,7 @@ from ias.store.base import Terms
 from ias.store.lock import StateLock
 from ias.store.sqlite import SqliteStore
 from ias.store.transactions.deliveries import finish_delivery, start_delivery
-from ias.store.transactions.queue import claim, recover_at_start
+from ias.store.transactions.queue import Idle, claim, recover_at_start
 from ias.store.transactions.turns import finish_llm_step, submit_message
 from tests.store.world import llm_step
 
@@ -36,7 +36,7 @@ async def say(store, name):
 async def work(store, queue, name):
     for number in range(100_000):
         job = await store.run(claim(queue, "w", f"{os.getpid()}-{name}-{number}", 60_000))
-        if job is None:
+        if isinstance(job, Idle):
             await asyncio.sleep(0)
         elif queue is Queue.LLM:
             await store.run(finish_llm_step(TERMS, job, llm_step("sunny")))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ias.domain.jobs import Dead, Delivered, Queue, Sent, TurnReason
+from ias.domain.jobs import Dead, Delivered, Job, Queue, Sent, TurnReason
 from ias.domain.tools import Result
 from ias.errors import NotFoundError
 from ias.store.base import LOST, MAX_DELAY_MS, Terms
@@ -16,7 +16,6 @@ from ias.store.transactions.queue import (
     clamp,
     hand_back,
     heartbeat,
-    next_due,
     queue_drop,
     queue_retry,
     recover_at_start,
@@ -34,7 +33,7 @@ async def test_a_claim_counts_the_attempt_and_is_the_same_when_it_runs_again(wor
     await world.submit()
     taking = claim(Queue.LLM, "worker", "token", 60_000)
     first, again = await world.run(taking), await world.run(taking)
-    assert first is not None
+    assert isinstance(first, Job)
     assert (again, first.attempts, first.max_attempts) == (first, 1, 5)
     assert await world.try_claim(Queue.LLM) is None
 
@@ -53,19 +52,19 @@ async def test_a_retry_waits_and_keeps_the_count(world: World) -> None:
     job = await world.claim(Queue.LLM)
     later = retry_job(job, 30_000, "429 \ud800")
     assert [await world.run(later), await world.run(later)] == ["ready", LOST]
-    assert await world.run(next_due(Queue.LLM)) == 30_000
+    assert await world.idle(Queue.LLM) == 30_000
     world.clock.move(30_000)
-    assert (await world.run(next_due(Queue.LLM)), (await world.claim(Queue.LLM)).attempts) == (0, 2)
+    assert (await world.claim(Queue.LLM)).attempts == 2
 
 
 async def test_a_retry_waits_ten_minutes_at_most(world: World) -> None:
     await world.submit()
     await world.run(retry_job(await world.claim(Queue.LLM), 86_400_000, "later"))
-    assert await world.run(next_due(Queue.LLM)) == MAX_DELAY_MS
+    assert await world.idle(Queue.LLM) == MAX_DELAY_MS
 
 
 async def test_an_empty_queue_is_never_due(world: World) -> None:
-    assert await world.run(next_due(Queue.SEND)) == NEVER_MS
+    assert await world.idle(Queue.SEND) == NEVER_MS
 
 
 async def test_a_job_given_back_does_not_count_the_attempt(world: World) -> None:
@@ -203,7 +202,7 @@ async def test_a_clock_that_went_back_holds_nothing_longer_than_its_span(world: 
     now, terms = START - 3_600_000, Terms()
     assert world.one("SELECT expires_at FROM approval") == {"expires_at": now + terms.approval_timeout_ms}
     assert world.one("SELECT lease_until FROM job WHERE state = 'leased'") == {"lease_until": now + terms.lease_ms}
-    assert await world.run(next_due(Queue.LLM)) == MAX_DELAY_MS
+    assert await world.idle(Queue.LLM) == MAX_DELAY_MS
 
 
 async def test_a_channels_cursor_is_kept(world: World) -> None:

@@ -12,7 +12,7 @@ from ias.domain.tools import Result
 from ias.store.base import Row, Store, Terms, Transaction
 from ias.store.progress import Next, Parked, Send
 from ias.store.results import Command, Submitted
-from ias.store.transactions.queue import claim
+from ias.store.transactions.queue import Idle, claim
 from ias.store.transactions.runs import finish_effect, resume_run, start_step
 from ias.store.transactions.turns import finish_llm_step, submit_message
 from tests.store.invariants import INVARIANTS, JOURNAL
@@ -92,7 +92,14 @@ class World:
 
     async def try_claim(self, queue: Queue) -> Job | None:
         self.tokens += 1
-        return await self.run(claim(queue, "worker", f"token-{self.tokens}", self.terms.lease_ms))
+        found = await self.run(claim(queue, "worker", f"token-{self.tokens}", self.terms.lease_ms))
+        return None if isinstance(found, Idle) else found
+
+    async def idle(self, queue: Queue) -> int:
+        """Give the milliseconds until a job of a queue is due; none is now."""
+        found = await self.run(claim(queue, "worker", "idle", self.terms.lease_ms))
+        assert isinstance(found, Idle)
+        return found.due_ms
 
     async def answer(self, job: Job, text: str = "ok", *, calls: int = 0, known: Result | None = None) -> Any:
         """Let the model answer with a text and so many calls."""

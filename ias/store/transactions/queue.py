@@ -15,7 +15,7 @@ from ias.store.transactions.journal import record
 from ias.store.transactions.locks import hold, now, own
 from ias.store.transactions.turns import requeue_turn
 
-NEVER_MS = 86_400_000  # answered by `next_due` for an empty queue: longer than anybody waits
+NEVER_MS = 86_400_000  # what an empty queue answers: longer than anybody waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +35,16 @@ class Recovered:
     dead_letters: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idle:
+    """No job is due; the next one is in `due_ms` milliseconds, a day at most."""
+
+    due_ms: int
+
+
 @transaction
-def claim(ids: Ids, queue: Queue, worker: str, token: str, lease_ms: int) -> Steps[Job | None]:
-    """Take the first job of a queue that is due, and count the attempt; None if there is none.
+def claim(ids: Ids, queue: Queue, worker: str, token: str, lease_ms: int) -> Steps[Job | Idle]:
+    """Take the first job of a queue that is due, and count the attempt; where there is none, say when to look again.
 
     `token` must be new for each claim and not be guessed: it is the proof of the lease.
     """
@@ -45,7 +52,10 @@ def claim(ids: Ids, queue: Queue, worker: str, token: str, lease_ms: int) -> Ste
     row = yield from first("claimed_job", token=token)
     if row is None:
         row = yield from first("claim", queue=queue, token=token, worker=worker, lease_until=at + lease_ms, now=at)
-    return None if row is None else _job(row)
+    if row is not None:
+        return _job(row)
+    run_at = (yield from only("next_run_at", queue=queue))["run_at"]
+    return Idle(due_ms=NEVER_MS if run_at is None else max(0, run_at - at))
 
 
 @transaction
@@ -54,14 +64,6 @@ def claim_owned(ids: Ids, owner_id: str, worker: str, token: str, lease_ms: int)
     at = yield from now()
     rows = yield run("claim_owned", owner_id=owner_id, worker=worker, token=token, lease_until=at + lease_ms)
     return _job(rows[0]) if rows else None
-
-
-@transaction
-def next_due(ids: Ids, queue: Queue) -> Steps[int]:
-    """Give the milliseconds until the next job of a queue is due, 0 if one is due now, a day if there is none."""
-    at = yield from now()
-    run_at = (yield from only("next_run_at", queue=queue))["run_at"]
-    return NEVER_MS if run_at is None else max(0, run_at - at)
 
 
 @transaction
