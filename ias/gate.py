@@ -164,7 +164,7 @@ class Gate:
         met = await self._met_hosts(context)
         standing = await self._standing(facts, context)
         return tuple(
-            self._decide_one(part.view, facts, standing=standing, is_new_host=part.view.host not in met)
+            self._decide_one(part.view, facts, standing=standing, is_new_host=part.view.place not in met)
             for part in examined
         )
 
@@ -228,7 +228,7 @@ class Gate:
             digest=digest_of((text,)),
             safety=safety,
             method=view.method,
-            host=view.host,
+            host=view.place,
             path=view.path,
             idem_key=idem_key,
         )
@@ -303,7 +303,8 @@ def view_of(kind: StepKind, text: str, facts: ToolFacts) -> RequestView:
     body = json.loads(text)
     match kind:
         case StepKind.HTTP:
-            return RequestView(tool=facts.name, kind=kind, method=body["method"], host=body["host"], path=body["path"])
+            seen = {name: body[name] for name in ("method", "scheme", "host", "port", "path")}
+            return RequestView(tool=facts.name, kind=kind, **seen)
         case StepKind.DB:
             operation = OPERATIONS[body["operation"]]
             return RequestView(tool=facts.name, kind=kind, method=operation.name, deletes=operation.deletes)

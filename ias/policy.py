@@ -84,7 +84,7 @@ def stands_for(rule: StandingRule, view: RequestView, facts: ToolFacts) -> bool:
         facts.name,
         facts.sha256,
         view.method,
-        view.host,
+        view.place,
         view.path,
     )
 

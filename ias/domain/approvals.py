@@ -48,8 +48,8 @@ class CanonicalRequest:
     """A request in the exact bytes that are shown, digested, stored and sent.
 
     `text` is JSON with sorted keys, ASCII only, no floats; `digest` is its SHA-256, as hex. `facts` are the fields
-    a rule can match: method, host, path, operation or arguments. `idem_key` is the value of the idempotency header,
-    the same in each sending, where the operator's config names one for the host.
+    a rule can match: method, host (its `place`), path, operation or arguments. `idem_key` is the value of the
+    idempotency header, the same in each sending, where the operator's config names one for the host.
     """
 
     kind: StepKind
@@ -66,8 +66,8 @@ class CanonicalRequest:
 class StandingRule:
     """A yes that was given for more than once: `R<num>`.
 
-    For http `method`, `host`, `path` are exact; for db `method` is the operation; for a whole call `path` is the digest
-    of its arguments. `conversation_id` None means always.
+    For http `method`, `host` (the request's `place`), `path` are exact; for db `method` is the operation; for a whole
+    call `path` is the digest of its arguments. `conversation_id` None means always.
     """
 
     id: str
@@ -118,8 +118,8 @@ class Grant:
 class RequestView:
     """What a rule can look at in a request.
 
-    For http `method`, `host`, `path`; for db `method` is the operation and `deletes` says what it does; for a whole
-    call `path` is the digest of its arguments.
+    For http `method`, `scheme`, `host`, `port`, `path`; for db `method` is the operation and `deletes` says what it
+    does; for a whole call `path` is the digest of its arguments.
     """
 
     tool: str
@@ -128,6 +128,16 @@ class RequestView:
     host: str = ""
     path: str = ""
     deletes: bool = False
+    scheme: str = "https"
+    port: int = 443
+
+    @property
+    def place(self) -> str:
+        """Give what a yes is about: the host; what is not https at its usual port is another place of that host."""
+        if (self.scheme, self.port) == ("https", 443):
+            return self.host
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
 
 
 def slots(text: str) -> tuple[str, ...]:

@@ -184,6 +184,8 @@ async def test_a_host_met_in_this_conversation_asks_no_more_at_medium(world: Wor
 
     assert (before.verdict, after.verdict) == (Verdict.ASK, Verdict.ALLOW)
     assert (await gate.judge((other,), medium, context)).verdict is Verdict.ASK
+    other_port = replace(GET, url="https://api.example.com:8443/v1/orders?page=1")
+    assert (await gate.judge((other_port,), medium, context)).verdict is Verdict.ASK
     assert (await gate.judge((GET,), medium, CONTEXT)).verdict is Verdict.ASK
 
 

@@ -136,6 +136,15 @@ def test_a_standing_rule_covers_nothing_but_what_was_approved(change: dict[str, 
     assert verdict(VIEW, standing=(standing(**change),)).verdict is Verdict.ASK
 
 
+@pytest.mark.parametrize("elsewhere", [{"scheme": "http", "port": 80}, {"port": 8443}, {"scheme": "http", "port": 443}])
+def test_a_standing_rule_covers_neither_another_port_nor_an_open_wire(elsewhere: dict[str, Any]) -> None:
+    view = replace(VIEW, **elsewhere)
+    assert verdict(view, standing=(standing(),)).verdict is Verdict.ASK
+    there = standing(host=view.place)
+    assert verdict(view, standing=(there,)).verdict is Verdict.ALLOW
+    assert verdict(VIEW, standing=(there,)).verdict is Verdict.ASK
+
+
 def test_a_standing_rule_on_a_call_covers_other_arguments_never() -> None:
     local = replace(FACTS, type=ToolType.LOCAL, risk=Risk.MEDIUM)
     given_once = standing(method="", host="", path=START.path)
