@@ -1,7 +1,8 @@
-"""The few asyncio primitives that the rest builds on: shielded endings and bounded background reaping."""
+"""The few asyncio primitives that the rest builds on: shielded endings, and work beside a block that yields."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -31,3 +32,28 @@ async def finish(work: Coroutine[Any, Any, T]) -> T:
         task.exception() if not task.cancelled() else None
         raise asyncio.CancelledError
     return task.result()
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, T]) -> AsyncGenerator[asyncio.Task[T], None]:
+    """Run `work` beside a block that may `yield`: a TaskGroup must not be held over the `yield` of a generator.
+
+    The end of the block waits for the work and raises what it raised; leaving the block early cancels it.
+
+    Args:
+        work: A coroutine.
+    """
+    task = asyncio.get_running_loop().create_task(work)
+    try:
+        yield task
+        await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await finish(_end_of(task))
+
+
+async def _end_of(task: asyncio.Task[Any]) -> None:
+    await asyncio.wait((task,))
+    if not task.cancelled():
+        task.exception()  # looked at, so that asyncio does not report it: the block was left for another reason

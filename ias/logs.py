@@ -187,6 +187,18 @@ class Nowhere:
         """Drop the line."""
 
 
+class Standard:
+    """Hands lines to a logger of the standard library, all of one level."""
+
+    def __init__(self, name: str, level: int) -> None:
+        self._logger = logging.getLogger(name)
+        self._level = level
+
+    def write(self, line: str) -> None:
+        """Log one line."""
+        self._logger.log(self._level, "%s", line)
+
+
 class Render:
     """The last processor: turns an event into its line, writes it, and stops there."""
 
@@ -273,6 +285,19 @@ def open_logs(settings: LogSettings, folder: Path, scrub: Scrub, *, terminal: Te
     )
 
 
+def embedded_logs(scrub: Scrub) -> Logs:
+    """Give the logs of an embedded `ias`: the loggers `ias.msg`, `ias.raw`, `ias.error` and `ias.ops` of `logging`."""
+    levels = {"msg": logging.INFO, "raw": logging.DEBUG, "error": logging.ERROR, "ops": logging.INFO}
+    root = logging.getLogger("ias")
+    if not root.handlers:
+        root.addHandler(logging.NullHandler())  # silent where the program did not set up logging
+    made = {
+        name: _logger(name, Standard(f"ias.{name}", level), level=logging.DEBUG, form=_bare_line, scrub=scrub)
+        for name, level in levels.items()
+    }
+    return Logs(**made, close=lambda: None)
+
+
 def escape(text: str) -> str:
     r"""Escape what would break a line or deceive its reader: control characters, text direction, lone surrogates.
 
@@ -291,6 +316,11 @@ def short_line(_name: str, event: Mapping[str, Any]) -> str:
     """Give an event as the operator reads it on the terminal: local time of day, text, further facts."""
     mark = "" if event["level"] in ("debug", "info") else f"{event['level']}: "
     return f"{datetime.now().astimezone():%H:%M:%S} {mark}{_words(event)}"
+
+
+def _bare_line(_name: str, event: Mapping[str, Any]) -> str:
+    """Give an event without the time, which the program's own handlers add."""
+    return f"[{escape(str(event.get('tag', '-')))}] {short_id(event.get('run_id'))} {_words(event)}"
 
 
 def json_line(name: str, event: Mapping[str, Any]) -> str:

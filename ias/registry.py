@@ -171,6 +171,11 @@ class ToolRegistry:
         self._checker = checker
         return self
 
+    @property
+    def checker(self) -> PermissionChecker | None:
+        """The permission checker, if there is one."""
+        return self._checker
+
     def register(self, tool: BaseTool) -> None:
         """Add a tool.
 

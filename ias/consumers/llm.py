@@ -9,7 +9,8 @@ from structlog.contextvars import bound_contextvars
 from structlog.typing import FilteringBoundLogger
 
 from ias.bus import Bus, RunningText
-from ias.cycle import ModelStep, Plan, plan_calls
+from ias.cycle.plan import Plan, plan_calls
+from ias.cycle.step import ModelStep
 from ias.domain.jobs import Dead, Job, LlmStep, Outcome, Retry, TurnReason
 from ias.domain.messages import ChatResponse, Message, ReasoningChunk, TextChunk, message_from_json
 from ias.errors import AuthenticationError, BalanceError, ContextOverflowError, LlmError, RetryableLlmError

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 
 from ias.config.load import Config
-from ias.cycle import call_digest, canonical_args
+from ias.cycle.plan import call_digest, canonical_args
 from ias.daemon.parts import Parts, opened
 from ias.domain.approvals import Scope
 from ias.domain.jobs import Queue

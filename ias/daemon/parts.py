@@ -18,7 +18,7 @@ from ias.consumers.llm import LlmHandler
 from ias.consumers.send import SendHandler
 from ias.consumers.timers import TimerConfig, Timers
 from ias.consumers.tool import ToolHandler
-from ias.cycle import CycleConfig, ModelStep
+from ias.cycle.step import CycleConfig, ModelStep
 from ias.daemon.prompt import system_prompt
 from ias.domain.approvals import Safety
 from ias.domain.jobs import Queue

@@ -8,7 +8,7 @@ import pydantic
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ias.cycle import call_digest, canonical_args
+from ias.cycle.plan import call_digest, canonical_args
 from ias.domain.messages import JsonObject, JsonValue
 from ias.errors import AmbiguousIdError, NotFoundError, ToolNotFoundError
 from ias.store.base import Row

@@ -10,7 +10,7 @@ import pytest
 from ias.bus import Bus
 from ias.consumers.base import Consumer
 from ias.consumers.llm import LlmHandler
-from ias.cycle import CycleConfig, ModelStep
+from ias.cycle.step import CycleConfig, ModelStep
 from ias.domain.events import AssistantTextDelta, ReasoningDelta
 from ias.domain.jobs import Queue
 from ias.domain.messages import AssistantMessage, JsonObject, JsonValue, TextChunk, ToolMessage, UserMessage

@@ -11,7 +11,7 @@ from typing import Any
 
 from ias.consumers.base import Consumer, ConsumerConfig
 from ias.consumers.tool import ToolHandler
-from ias.cycle import call_digest, canonical_args
+from ias.cycle.plan import call_digest, canonical_args
 from ias.domain.approvals import Scope
 from ias.domain.jobs import Job, Queue
 from ias.domain.messages import JsonObject

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ias.cycle import CycleConfig, LlmCycle
+from ias.cycle.loop import LlmCycle
+from ias.cycle.step import CycleConfig
 from ias.domain.events import (
     AssistantTextDelta,
     ReasoningDelta,
@@ -187,7 +188,7 @@ async def test_a_tool_behind_a_meta_tool_is_called_and_named() -> None:
 async def test_a_failed_model_call_is_told_to_the_caller_and_the_next_prompt_goes_on() -> None:
     cut = StreamCutError("the stream ended early")
     model = ScriptedModel([TextChunk(text="half"), cut], says("whole"))
-    cycle = LlmCycle(model, CONFIG)
+    cycle = LlmCycle(model, replace(CONFIG, max_attempts=1))
     with pytest.raises(StreamCutError):
         await cycle.submit_with_tools("one", registry_of(WEATHER))
     await cycle.submit_with_tools("two", registry_of(WEATHER))

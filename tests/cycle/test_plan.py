@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ias.cycle import call_digest, canonical_args, plan_calls
+from ias.cycle.plan import call_digest, canonical_args, plan_calls
 from ias.domain.messages import JsonObject, JsonValue
 from ias.domain.tools import Permission
 from ias.errors import Code, InvalidArgumentsError
