@@ -18,11 +18,19 @@ from ias.domain.messages import (
     TextChunk,
     UserMessage,
 )
+from ias.providers.anthropic import AnthropicMessages
+from ias.providers.ollama import OllamaChat
 from ias.providers.openai import OpenAIChat
-from ias.providers.profiles import DEEPSEEK, Profile
+from ias.providers.profiles import DEEPSEEK, Profile, Wire
 
 RECORDED = Path(__file__).parent / "recorded"
 KEY = "sk-test-4711"
+ADAPTERS: dict[Wire, type[OpenAIChat | AnthropicMessages | OllamaChat]] = {
+    Wire.CHAT_COMPLETIONS: OpenAIChat,
+    Wire.ANTHROPIC: AnthropicMessages,
+    Wire.OLLAMA: OllamaChat,
+}
+NDJSON_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\nconnection: close\r\n\r\n"
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
@@ -75,9 +83,19 @@ async def model_server(script: Script) -> AsyncGenerator[ModelServer, None]:
         yield running
 
 
-def streaming(body: bytes) -> Script:
+def streaming(body: bytes, *, head: bytes = SSE_HEAD) -> Script:
     async def script(exchange: Exchange) -> None:
-        await exchange.send(SSE_HEAD, body)
+        await exchange.send(head, body)
+
+    return script
+
+
+def in_turn(*bodies: bytes, head: bytes = SSE_HEAD) -> Script:
+    """Answer each request with the next body."""
+    waiting = iter(bodies)
+
+    async def script(exchange: Exchange) -> None:
+        await exchange.send(head, next(waiting))
 
     return script
 
@@ -101,6 +119,16 @@ def frames(*chunks: JsonObject, done: bool = True) -> bytes:
     """Give an SSE body of `chunks`."""
     text = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
     return (text + ("data: [DONE]\n\n" if done else "")).encode()
+
+
+def events(*given: JsonObject) -> bytes:
+    """Give an SSE body of Anthropic's events, each under its name."""
+    return "".join(f"event: {event.get('type')}\ndata: {json.dumps(event)}\n\n" for event in given).encode()
+
+
+def lines(*given: JsonObject) -> bytes:
+    """Give an NDJSON body."""
+    return "".join(json.dumps(line) + "\n" for line in given).encode()
 
 
 def delta(finish: str | None = None, **fields: object) -> JsonObject:
@@ -145,7 +173,7 @@ async def take(
     """Answer one request against a server that follows `script`."""
     seen: list[tuple[str, str]] = [] if taps is None else taps
     async with model_server(script) as server, httpx.AsyncClient(trust_env=False) as client:
-        provider = OpenAIChat(
+        provider = ADAPTERS[profile.wire](
             profile,
             model="deepseek-flash",
             base_url=server.url,
