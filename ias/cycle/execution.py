@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ias.aio import beside
@@ -106,9 +106,12 @@ class Execution:
             result = _result_of(done)
         else:
             result = await self._host().call(
-                place.tool, call, run_id=place.run_id, checker=self._registry.checker, hear=self._events.put_nowait
+                place.tool, call, run_id=place.run_id, checker=self._registry.checker, hear=self._hear
             )
         return self._completed(number, result)
+
+    def _hear(self, event: StreamEvent) -> None:
+        self._events.put_nowait(replace(event, step=self._step))
 
     def _completed(self, number: int, result: Result) -> ToolExecutionCompleted:
         self._results[number] = result

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias, cast
+from typing import Self, TypeAlias, cast
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 JsonObject: TypeAlias = dict[str, JsonValue]
@@ -12,11 +12,44 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDef:
-    """A tool as the model sees it; `parameters` is a JSON Schema of type object."""
+    """A tool as the model sees it, in no provider's words; `parameters` is a JSON Schema of type object.
+
+    Example:
+        ```python
+        tool = ToolDef(name="get_weather", description="Current weather", parameters={"type": "object"})
+        assert ToolDef.from_json(tool.to_json()) == tool
+        ```
+    """
 
     name: str
     description: str | None = None
     parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
+
+    def to_json(self) -> JsonObject:
+        """Give it as a JSON object; a description that is not there is left out."""
+        body: JsonObject = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return body if self.description is not None else {"name": self.name, "parameters": self.parameters}
+
+    @classmethod
+    def from_json(cls, body: JsonObject) -> Self:
+        """Read what `to_json` gave; other fields, like a vendor's `strict`, are ignored.
+
+        Args:
+            body: The object, parsed.
+
+        Raises:
+            ValueError: The name is missing, or a field has the wrong type.
+        """
+        name, description = body.get("name"), body.get("description")
+        parameters = body.get("parameters", {"type": "object", "properties": {}})
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"a tool's name must be text, not {name!r}")
+        if not isinstance(description, str | None) or not isinstance(parameters, dict):
+            # A ValueError, as for text that is no JSON: there is one way in which an object is not what it should be.
+            raise ValueError(  # noqa: TRY004 - the reason above
+                f"the tool {name!r} needs a text as description and an object as parameters"
+            )
+        return cls(name=name, description=description, parameters=parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +102,14 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRequest:
-    """One model call. `extra` goes into the provider's body as it is: the way out for vendor fields."""
+    """One model call. `extra` goes into the provider's body as it is: the way out for vendor fields.
+
+    Example:
+        ```python
+        request = MessageRequest(model="m", messages=(), tools=registry.definitions(), extra={"seed": 7})
+        assert MessageRequest.from_json(request.to_json()) == request
+        ```
+    """
 
     model: str
     messages: tuple[Message, ...]
@@ -78,6 +118,46 @@ class MessageRequest:
     max_tokens: int | None = None
     thinking: bool = True
     extra: Mapping[str, JsonValue] = field(default_factory=lambda: {})
+
+    def to_json(self) -> str:
+        """Give it as the text of one JSON object, ASCII only."""
+        messages: list[JsonValue] = [
+            {"role": role_of(message), **json.loads(message_to_json(message))} for message in self.messages
+        ]
+        body: JsonObject = {
+            "model": self.model,
+            "system": self.system,
+            "messages": messages,
+            "tools": [tool.to_json() for tool in self.tools],
+            "max_tokens": self.max_tokens,
+            "thinking": self.thinking,
+            "extra": dict(self.extra),
+        }
+        return json.dumps(body, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` gave.
+
+        Args:
+            text: The JSON text.
+
+        Raises:
+            ValueError: It is no JSON, or not such an object.
+        """
+        try:
+            body = json.loads(text)
+            return cls(
+                model=body["model"],
+                system=body["system"],
+                messages=tuple(message_from_json(one.pop("role"), json.dumps(one)) for one in body["messages"]),
+                tools=tuple(ToolDef.from_json(one) for one in body["tools"]),
+                max_tokens=body["max_tokens"],
+                thinking=body["thinking"],
+                extra=body["extra"],
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is no message request: {type(error).__name__}: {error}") from error
 
 
 class FinishReason(StrEnum):
@@ -129,6 +209,17 @@ StreamItem: TypeAlias = TextChunk | ReasoningChunk | ChatResponse
 def replace_surrogates(text: str) -> str:
     """Replace lone surrogates by U+FFFD: databases, logs and providers refuse them (DeepSeek answers 400)."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def role_of(message: Message) -> str:
+    """Give a message's role: `user`, `assistant` or `tool`."""
+    match message:
+        case UserMessage():
+            return "user"
+        case AssistantMessage():
+            return "assistant"
+        case ToolMessage():
+            return "tool"
 
 
 def message_to_json(message: Message) -> str:
