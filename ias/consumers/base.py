@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -97,16 +98,27 @@ class Consumer:
         """Claim a job, or wait until there may be one and give None."""
         seen = self.signal.count
         config = self._config
+        claiming = claim(config.queue, config.worker, self.new_token(), config.terms.lease_ms)
         try:
-            found = await self._store.run(claim(config.queue, config.worker, self.new_token(), config.terms.lease_ms))
+            found = await self._store.run(claiming)
             if not isinstance(found, Idle):
                 return found
             wait = min(IDLE_POLL, found.due_ms / 1000)
         except StateError as error:
             self._log.error("claim_failed", tag="store", queue=config.queue, text=str(error))
             wait = TROUBLE_PAUSE
+        except asyncio.CancelledError:
+            await finish(self._undo(claiming))
+            raise
         await self.signal.wait_beyond(seen, seconds=wait)
         return None
+
+    async def _undo(self, claiming: Transaction[Job | Idle]) -> None:
+        """Give back what a claim took whose answer nobody waits for any more; run again, it says what that was."""
+        with suppress(StateError):
+            found = await self._store.run(claiming)
+            if not isinstance(found, Idle):
+                await self._give_back(found)
 
     async def work(self, job: Job) -> None:
         """Work on a claimed job and commit its outcome; a cancelled one goes back with its attempt not counted."""

@@ -232,6 +232,22 @@ async def test_a_cancelled_consumer_gives_its_jobs_back_without_counting_the_att
     }
 
 
+async def test_a_consumer_cancelled_while_it_claims_gives_back_what_it_got(world: World, logs: Logs) -> None:
+    await world.submit("hi")
+
+    async def work(_: Job) -> Outcome:
+        raise AssertionError("nothing is worked on")
+
+    for waits in range(8):
+        consumer = consumer_of(world, Scripted(work), logs)
+        async with asyncio.timeout(BOUND), asyncio.TaskGroup() as group:
+            task = group.create_task(consumer.run(asyncio.Event()))
+            for _ in range(waits):
+                await asyncio.sleep(0)
+            task.cancel()
+        assert world.one("SELECT state, attempts FROM job WHERE queue = 'llm'") == {"state": "ready", "attempts": 0}
+
+
 async def test_a_stopped_consumer_finishes_what_is_in_flight_and_takes_no_more(world: World, logs: Logs) -> None:
     for number in range(3):
         await world.submit(channel=f"c{number}")
