@@ -2,11 +2,10 @@
 
 import os
 import secrets as randomness
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ias.bus import Bus
 from ias.channels.base import Channel
@@ -40,9 +39,7 @@ from ias.runtime.secrets import Secrets
 from ias.runtime.toolbox import Toolbox
 from ias.store.base import Terms
 from ias.store.sqlite import SqliteStore
-
-if TYPE_CHECKING:
-    import httpx
+from ias.toolspec.variables import PROVIDER_KEYS
 
 STREAMED = ("api", "cli", "web")  # channels whose listeners read the conversation's events
 
@@ -59,12 +56,9 @@ class Parts:
     toolbox: Toolbox
     processes: Processes
     intake: Intake
-    runner: Runner
     consumers: Mapping[Queue, Consumer]
     timers: Timers
     provider: Provider
-    http: HttpService
-    client: "httpx.AsyncClient | None"
 
     def poke(self) -> None:
         """Let consumers and listeners look at the store again."""
@@ -84,82 +78,41 @@ class Parts:
                 case (queue, _, _):
                     self.consumers[Queue(queue)].signal.set()
 
-    async def close(self) -> None:
-        """Let go of everything, in the order in which it was built, backwards."""
-        await self.processes.close()
-        await self.http.close()
-        if self.client is not None:
-            await self.client.aclose()
-        await self.store.close()
-
 
 @asynccontextmanager
 async def opened(config: Config) -> AsyncGenerator[Parts]:
-    """Build the parts and let go of them at the end; the state folder's lock must be held.
+    """Build the parts and let go of them at the end, also where one cannot be built; the folder's lock must be held.
 
     Raises:
         ConfigError: What the configuration says cannot be built.
         StateError: The store cannot be used.
     """
-    parts = await build(config)
-    try:
-        yield parts
-    finally:
-        await parts.close()
-
-
-async def build(config: Config) -> Parts:
-    """Build the parts; whoever calls this closes them."""
     refuse_unbuilt(config)
+    async with AsyncExitStack() as stack:
+        yield await _build(config, stack)
+
+
+async def _build(config: Config, stack: AsyncExitStack) -> Parts:
     settings = config.settings
     secrets = Secrets(config.secret_hosts, config.env)
-    logs = open_logs(settings.logs, config.path(settings.logs.dir), secrets.scrub)
+    logs = open_logs(settings.logs, config.path(settings.logs.dir), scrub_of(config))
+    provider = await _provider(config, logs, stack)
     store = await SqliteStore.open(config.database)
-    bus, terms = Bus(), terms_of(config)
-    checker = PermissionChecker(
-        PermissionConfig(
-            allowed=settings.permissions.allowed,
-            denied=settings.permissions.denied,
-            allow_unspecified=settings.permissions.allow_unspecified,
-        )
-    )
-    processes = Processes()
-    room = Room(
-        processes=processes,
-        calls=config.path("data/calls"),
-        variables=config.env,
-        secrets=secrets,
-        withheld=config.credential_names(),
-        on_stderr=partial(_log_stderr, logs),
-    )
-    toolbox = Toolbox(
-        ToolRegistry().with_permission_checker(checker),
-        dirs=tuple(config.path(folder) for folder in settings.tools.dirs),
-        project=config.home,
-        snapshots=config.path("data/snapshots"),
-        room=room,
-    )
-    gate = Gate(gate_settings(config), checker, store)
-    client = None if is_offline(llm_settings(config), config.env) else open_client()
+    stack.push_async_callback(store.close)
     http = HttpService(http_settings(config), secrets)
-    runner = Runner(store, gate, toolbox, http, terms, logs)
-    provider = open_provider(llm_settings(config), env=config.env, client=client, tap=partial(_tap, logs))
+    stack.push_async_callback(http.close)
+    processes = Processes()
+    stack.push_async_callback(processes.close)
+    checker = PermissionChecker(permission_config(config))
+    toolbox = _toolbox(config, checker, _room(config, processes, secrets, logs))
+    bus, terms, worker = Bus(), terms_of(config), f"{os.getpid()}-{randomness.token_hex(4)}"
+    runner = Runner(store, Gate(gate_settings(config), checker, store), toolbox, http, terms, logs)
     step = ModelStep(provider, cycle_config(config, provider))
+    tools = ModelTools(toolbox.registry, expose=settings.llm.expose)
     handlers: dict[Queue, Handler] = {
-        Queue.LLM: LlmHandler(store, step, ModelTools(toolbox.registry, expose=settings.llm.expose), bus, logs),
+        Queue.LLM: LlmHandler(store, step, tools, bus, logs),
         Queue.TOOL: ToolHandler(runner, logs),
         Queue.SEND: SendHandler(store, _channels(logs), terms, logs),
-    }
-    worker = f"{os.getpid()}-{randomness.token_hex(4)}"
-    counts = {Queue.LLM: settings.queue.llm, Queue.TOOL: settings.queue.tool, Queue.SEND: settings.queue.send}
-    consumers = {
-        queue: Consumer(
-            store,
-            handler,
-            ConsumerConfig(queue=queue, concurrency=counts[queue], worker=worker, terms=terms, new_token=_new_token),
-            logs.error,
-        )
-        for queue, handler in handlers.items()
     }
 
     def poke() -> None:
@@ -174,15 +127,70 @@ async def build(config: Config) -> Parts:
         toolbox=toolbox,
         processes=processes,
         intake=Intake(store, terms, logs),
-        runner=runner,
-        consumers=consumers,
+        consumers=_consumers(config, store, handlers, worker, logs),
         timers=Timers(store, TimerConfig(terms=terms, worker=worker, poke=poke), logs.error),
         provider=provider,
-        http=http,
-        client=client,
     )
     store.on_commit = parts.on_commit
     return parts
+
+
+async def _provider(config: Config, logs: Logs, stack: AsyncExitStack) -> Provider:
+    llm = llm_settings(config)
+    client = None
+    if not is_offline(llm, config.env):
+        client = open_client()
+        stack.push_async_callback(client.aclose)
+    return open_provider(llm, env=config.env, client=client, tap=partial(_tap, logs))
+
+
+def _room(config: Config, processes: Processes, secrets: Secrets, logs: Logs) -> Room:
+    return Room(
+        processes=processes,
+        calls=config.path("data/calls"),
+        variables=config.env,
+        secrets=secrets,
+        withheld=config.credential_names(),
+        on_stderr=partial(_log_stderr, logs),
+    )
+
+
+def _toolbox(config: Config, checker: PermissionChecker, room: Room) -> Toolbox:
+    return Toolbox(
+        ToolRegistry().with_permission_checker(checker),
+        dirs=tuple(config.path(folder) for folder in config.settings.tools.dirs),
+        project=config.home,
+        snapshots=config.path("data/snapshots"),
+        room=room,
+    )
+
+
+def _consumers(
+    config: Config, store: SqliteStore, handlers: Mapping[Queue, Handler], worker: str, logs: Logs
+) -> Mapping[Queue, Consumer]:
+    queue, terms = config.settings.queue, terms_of(config)
+    counts = {Queue.LLM: queue.llm, Queue.TOOL: queue.tool, Queue.SEND: queue.send}
+
+    def settings(name: Queue) -> ConsumerConfig:
+        return ConsumerConfig(
+            queue=name, concurrency=counts[name], worker=worker, terms=terms, new_token=lambda: randomness.token_hex(10)
+        )
+
+    return {name: Consumer(store, handler, settings(name), logs.error) for name, handler in handlers.items()}
+
+
+def scrub_of(config: Config) -> Callable[[str], str]:
+    """Give what takes every secret out of a text: the tools', the model's, and whatever else config.yaml refers to."""
+    names = {*config.secret_hosts, *config.credential_names(), *PROVIDER_KEYS}
+    return Secrets(dict.fromkeys(names, ()), config.env).scrub
+
+
+def permission_config(config: Config) -> PermissionConfig:
+    """Give what tools may need at all."""
+    permissions = config.settings.permissions
+    return PermissionConfig(
+        allowed=permissions.allowed, denied=permissions.denied, allow_unspecified=permissions.allow_unspecified
+    )
 
 
 def refuse_unbuilt(config: Config) -> None:
@@ -271,10 +279,6 @@ def cycle_config(config: Config, provider: Provider) -> CycleConfig:
 def _channels(logs: Logs) -> Mapping[str, Channel]:
     channels: tuple[Channel, ...] = (*(StreamChannel(name) for name in STREAMED), OperatorChannel(logs))
     return {channel.name: channel for channel in channels}
-
-
-def _new_token() -> str:
-    return randomness.token_hex(10)
 
 
 def _tap(logs: Logs, kind: str, text: str) -> None:

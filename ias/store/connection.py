@@ -17,7 +17,7 @@ BACKEND = "sqlite"
 OLDEST = (3, 35, 0)  # the first SQLite with RETURNING
 BUSY_MS = 5_000  # how long a writer waits for another program's lock
 CHECKPOINT_PAGES = 4_000  # about 16 MB of log before a checkpoint is made although work goes on
-DAMAGED = "stop every ias, keep the file, and restore a backup; `ias doctor` says more"
+DAMAGED = "stop every ias, keep the file, and restore a backup with `ias restore FILE`"
 
 Clock = Callable[[], int]
 

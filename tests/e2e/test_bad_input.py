@@ -154,3 +154,27 @@ def test_what_this_version_cannot_do_is_refused_and_not_ignored(tmp_path: Path, 
     assert done.returncode == 78
     assert "config.yaml:1: " in done.stderr
     assert "this version" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "llm", ["{provider: deepseek}", "{provider: gpt}", "{provider: openai, api_key: k}", "{api_key: '${NO_SUCH_KEY}'}"]
+)
+def test_a_model_that_cannot_be_used_ends_the_start_at_once(tmp_path: Path, llm: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"llm: {llm}\n", encoding="utf-8")
+    done = run_ias(tmp_path, "serve")
+    assert done.returncode == 78
+    assert "Traceback" not in done.stderr
+
+
+def test_a_damaged_database_is_not_served(tmp_path: Path) -> None:
+    home = make_home(tmp_path, tools=(MEMORIES,))
+    with Daemon(home) as daemon:
+        assert "tea" in daemon.ask("remember that I like tea")
+    file = home / "data" / "ias.db"
+    whole = bytearray(file.read_bytes())
+    for page in range(2, len(whole) // 4096):
+        whole[page * 4096 : page * 4096 + 100] = bytes(100)
+    file.write_bytes(whole)
+    done = run_ias(home, "serve")
+    assert done.returncode == 1
+    assert "ias restore" in done.stderr
