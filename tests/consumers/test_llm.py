@@ -107,7 +107,7 @@ async def test_an_answer_is_heard_as_it_comes_and_stored_as_a_whole(world: World
 
 
 async def test_calls_become_runs_and_their_results_come_back_to_the_model(world: World, logs: Logs) -> None:
-    calls = (call(arguments='{"city":"x"}', id="a"), call("nothing", id="b"))
+    calls = (call(arguments='{"city":"x"}', call_id="a"), call("nothing", call_id="b"))
     desk = Desk(world, logs, says("looking", *calls), says("done"))
     await world.submit("go")
     await desk.step()
@@ -153,7 +153,7 @@ async def test_a_message_that_waits_is_not_shown_to_the_model_before_its_turn(wo
 async def test_the_fifth_identical_call_ends_the_turn_in_the_persons_language(
     world: World, logs: Logs, asked: str, closing: str
 ) -> None:
-    desk = Desk(world, logs, *[says("", call(id=f"c{number}")) for number in range(5)])
+    desk = Desk(world, logs, *[says("", call(call_id=f"c{number}")) for number in range(5)])
     await world.submit(asked)
     for _ in range(5):
         await desk.step()

@@ -54,7 +54,7 @@ class Model:
         last = request.messages[-1]
         if isinstance(last, UserMessage):
             arguments = json.dumps({"for": last.text})
-            yield response("", call("risky", arguments, id="a"), call("plain", arguments, id="b"))
+            yield response("", call("risky", arguments, call_id="a"), call("plain", arguments, call_id="b"))
             return
         for word in ("all ", "done"):
             await asyncio.sleep(0)

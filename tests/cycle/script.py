@@ -61,6 +61,6 @@ def says(text: str, *calls: ToolCall, reasoning: str = "") -> Answer:
     return [*pieces, response(text, *calls, reasoning=reasoning or None)]
 
 
-def call(name: str = "echo", arguments: str = "{}", *, id: str = "call_1", fault: str | None = None) -> ToolCall:  # noqa: A002
+def call(name: str = "echo", arguments: str = "{}", *, call_id: str = "call_1", fault: str | None = None) -> ToolCall:
     """Make a call."""
-    return ToolCall(id=id, name=name, arguments=arguments, fault=fault)
+    return ToolCall(id=call_id, name=name, arguments=arguments, fault=fault)

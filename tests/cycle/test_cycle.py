@@ -115,11 +115,11 @@ async def test_the_whole_trace_is_kept_and_sent_with_each_request() -> None:
 
 async def test_errors_of_tools_go_back_to_the_model_as_text() -> None:
     calls = (
-        call("refuses", id="a"),
-        call("breaks", id="b"),
-        call("nothing", id="c"),
-        call("secret", id="d"),
-        call("get_weather", id="e", fault="a quote is missing"),
+        call("refuses", call_id="a"),
+        call("breaks", call_id="b"),
+        call("nothing", call_id="c"),
+        call("secret", call_id="d"),
+        call("get_weather", call_id="e", fault="a quote is missing"),
     )
     registry = registry_of(
         WEATHER,
@@ -142,7 +142,7 @@ async def test_errors_of_tools_go_back_to_the_model_as_text() -> None:
 
 
 async def test_calls_of_one_answer_run_side_by_side_and_are_answered_in_their_order() -> None:
-    calls = tuple(call("meet", f'{{"n": {number}}}', id=f"c{number}") for number in range(4))
+    calls = tuple(call("meet", f'{{"n": {number}}}', call_id=f"c{number}") for number in range(4))
     cycle = LlmCycle(ScriptedModel(says("", *calls), says("met")), CONFIG)
     async with asyncio.timeout(5):
         await cycle.submit_with_tools("go", registry_of(PythonTool("meet", meeting(4))))
@@ -204,7 +204,7 @@ async def test_a_stream_that_is_left_early_ends_the_model_call() -> None:
 
 
 async def test_a_stream_left_between_results_leaves_no_call_unanswered() -> None:
-    calls = (call("get_weather", BEIJING, id="a"), call("get_weather", '{"city": "x"}', id="b"))
+    calls = (call("get_weather", BEIJING, call_id="a"), call("get_weather", '{"city": "x"}', call_id="b"))
     cycle = LlmCycle(ScriptedModel(says("", *calls)), CONFIG)
     async with aclosing(cycle.submit_stream_with_tools("go", registry_of(WEATHER))) as events:
         async for event in events:

@@ -88,7 +88,7 @@ async def test_the_inner_tool_of_a_meta_tool_is_what_is_called_and_counted() -> 
     tools = ModelTools(registry_of(ECHO))
     prompts = ('{"city": "x"}', ' {"city" : "x"} ')
     calls = tuple(
-        call("call_capability", json.dumps({"name": "echo", "prompt": prompt}), id=f"c{at}")
+        call("call_capability", json.dumps({"name": "echo", "prompt": prompt}), call_id=f"c{at}")
         for at, prompt in enumerate(prompts)
     )
     plan = await plan_calls(calls, tools.for_model(), earlier=())
@@ -109,7 +109,7 @@ async def test_the_third_identical_call_is_refused_and_the_fifth_ends_the_turn(
     earlier: int, codes: list[str | None], is_loop: bool
 ) -> None:
     digest = call_digest("echo", {"city": "x"})
-    calls = tuple(call(arguments='{"city":"x"}', id=f"c{at}") for at in range(3))
+    calls = tuple(call(arguments='{"city":"x"}', call_id=f"c{at}") for at in range(3))
     plan = await plan_calls(calls, registry_of(ECHO), earlier=["other", *[digest] * earlier])
     found = [None if planned.known is None else planned.known.code for planned in plan.calls]
     assert found == codes

@@ -146,9 +146,13 @@ async def test_each_request_needs_its_own_permission(world: World, ask: Ask, mis
 
 async def test_reading_and_writing_operations_pass_and_deleting_ones_ask(world: World) -> None:
     gate = gate_of(world)
-    operations = {"kv_get": {"key": "a"}, "kv_put": {"key": "a", "value": "1"}, "kv_delete": {"key": "a"}}
+    operations: dict[str, JsonObject] = {
+        "kv_get": {"key": "a"},
+        "kv_put": {"key": "a", "value": "1"},
+        "kv_delete": {"key": "a"},
+    }
     verdicts = [
-        (await gate.judge((DbAsk(operation=name, params=params),), FACTS, CONTEXT)).verdict  # type: ignore[arg-type]
+        (await gate.judge((DbAsk(operation=name, params=params),), FACTS, CONTEXT)).verdict
         for name, params in operations.items()
     ]
     assert verdicts == [Verdict.ALLOW, Verdict.ALLOW, Verdict.ASK]
