@@ -84,7 +84,7 @@ class LogFile:
     """A file that is appended to line by line and set aside when it grows: `msg.log`, then `msg.log.1`, `msg.log.2`.
 
     Args:
-        path: The file; made with mode 0600 at the first line.
+        path: The file; made with mode 0600 at the first line, and again where it was deleted or moved away.
         rotate: Size in bytes at which it is set aside, 0 for never.
         keep: Number of files set aside that are kept.
         complain: Told once when writing begins to fail, and once when it works again.
@@ -121,6 +121,8 @@ class LogFile:
             self._drop()
 
     def _append(self, line: bytes) -> None:
+        if self._file is not None and not self._is_there(self._file):
+            self._drop()
         if self._file is not None and self._rotate and self._size and self._size + len(line) > self._rotate:
             self._set_aside()
         file = self._open() if self._file is None else self._file
@@ -129,6 +131,11 @@ class LogFile:
             os.ftruncate(file, self._size)  # half a line would run into the next one
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._size += written
+
+    def _is_there(self, file: int) -> bool:
+        with suppress(FileNotFoundError):
+            return os.path.samestat(self._path.stat(), os.fstat(file))
+        return False
 
     def _open(self) -> int:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -390,5 +397,4 @@ def _now() -> str:
 
 
 def _code_point(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"

@@ -131,6 +131,23 @@ def test_a_log_that_was_there_is_continued_and_counts_for_rotation(tmp_path: Pat
     assert [without_time(line) for line in lines(tmp_path / "msg.log")] == ["old", "[LLM] - - - new"]
 
 
+@pytest.mark.parametrize("how", ["deleted", "moved", "deleted with its folder"])
+def test_a_log_that_goes_away_under_the_daemon_is_made_again(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "logs"
+    with opened(folder) as (logs, _):
+        logs.msg.info("message", tag="LLM", text="before")
+        file = folder / "msg.log"
+        match how:
+            case "moved":
+                file.rename(folder / "msg.log.old")
+            case _:
+                file.unlink()
+        if how == "deleted with its folder":
+            folder.rmdir()
+        logs.msg.info("message", tag="LLM", text="after")
+    assert [without_time(line) for line in lines(file)] == ["[LLM] - - - after"]
+
+
 def test_only_the_owner_may_read_the_files(tmp_path: Path) -> None:
     with opened(tmp_path / "logs", Settings(rotate=10)) as (logs, _):
         for log in (logs.msg, logs.msg, logs.raw, logs.error):
