@@ -7,19 +7,25 @@ cancelled; the connection never notices.
 """
 
 import contextlib
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from ias.errors import StateError
 from ias.store.base import Transaction
 from ias.store.connection import Clock, drive, translate
 
 GROUP = 128  # transactions in one COMMIT: more gain nothing, and the first of them waits for the last
+MOVED = (
+    "the database file {name!r} was moved, deleted or replaced; stop ias, put it back, start again; nothing was stored"
+)
 IDLE = 0.2  # seconds without a COMMIT before the log is written back into the database
 
 
@@ -54,6 +60,8 @@ class Writer:
         self._committed_at = 0.0
         self._thread = threading.Thread(target=self._work, name="ias-store-writer", daemon=True)
         self.commits = 0
+        self._file = Path(connection.execute("PRAGMA database_list").fetchall()[0]["file"])
+        self._identity = self._file.stat()
 
     def start(self) -> None:
         """Begin to work."""
@@ -115,6 +123,10 @@ class Writer:
             Those that must run again, each by itself: the COMMIT failed, or one of them took all with it.
         """
         connection = self._connection
+        if self._is_moved():  # SQLite would go on with a file that nobody finds again
+            for task in group:
+                task.error = StateError(MOVED.format(name=str(self._file)))
+            return []
         try:
             connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
@@ -135,6 +147,11 @@ class Writer:
         self.commits += 1
         self._is_stale, self._committed_at = True, time.monotonic()
         return []
+
+    def _is_moved(self) -> bool:
+        with contextlib.suppress(OSError):
+            return not os.path.samestat(self._file.stat(), self._identity)
+        return True
 
     def _step(self, task: Task) -> bool:
         """Run one transaction of a group under a SAVEPOINT; False if its failure took the whole group with it."""
