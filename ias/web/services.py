@@ -41,7 +41,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """The parts; `poke` makes the daemon look at the store again, `interrupt` stops work on rows that were settled."""
+    """The parts; `poke` makes the daemon look at the store again."""
 
     store: Store
     intake: Intake

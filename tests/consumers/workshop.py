@@ -25,7 +25,7 @@ from ias.registry import BaseTool
 from ias.runtime.http_service import HttpService, HttpSettings
 from ias.runtime.process import Processes
 from ias.runtime.program import ProgramTool, Room
-from ias.runtime.runner import Runner
+from ias.runtime.runner import Runner, Toolbox
 from ias.runtime.secrets import Secrets
 from ias.runtime.snapshot import take
 from ias.store.base import Row, Store
@@ -94,13 +94,14 @@ class Workshop:
     def __init__(self, world: World, folder: Path, logs: Logs, processes: Processes) -> None:
         self.world = world
         self.shelf = Shelf()
+        self.toolbox: Toolbox = self.shelf
         self.gate = GateSettings(levels=LEVELS, secret_hosts={"SHOP_KEY": (HOST,)})
         self.http = HttpSettings()
         self._folder = folder
         self._logs = logs
         self._tokens = 0
         self._secrets = Secrets({"SHOP_KEY": (HOST,)}, {"SHOP_KEY": "s3cr3t"})
-        self._room = Room(
+        self.room = Room(
             processes=processes,
             calls=folder / "calls",
             variables={"PATH": os.environ["PATH"]},
@@ -126,7 +127,7 @@ class Workshop:
             "parameters": {"type": "object", "properties": {"script": {"type": "array"}}},
         }
         spec = ToolSpec(**(usual | fields))
-        tool = ProgramTool(spec, repr(spec).encode(), take(folder, self._folder / "snapshots"), self._room)
+        tool = ProgramTool(spec, repr(spec).encode(), take(folder, self._folder / "snapshots"), self.room)
         self.shelf.tools[tool.name] = tool
         return tool
 
@@ -163,7 +164,7 @@ class Workshop:
         runner = Runner(
             chosen,
             Gate(self.gate, checker, chosen),
-            self.shelf,
+            self.toolbox,
             HttpService(self.http, self._secrets),
             self.world.terms,
             self._logs,
