@@ -39,7 +39,7 @@ def call(index: int, identity: str, name: str, *pieces: str) -> list[JsonObject]
 
 def whole(*parts: list[JsonObject], reason: str | None = "end_turn", **details: JsonValue) -> bytes:
     """Give a complete stream with these blocks."""
-    return events(BEGIN, *(event for part in parts for event in part), end(reason, **details), STOP)
+    return events(BEGIN, *(event for part in parts for event in part), end(reason, None, **details), STOP)
 
 
 async def answered(

@@ -228,9 +228,9 @@ def test_extra_is_laid_over_the_body_but_for_the_stream() -> None:
 def test_ids_of_other_providers_get_a_shape_that_is_taken() -> None:
     said = AssistantMessage(calls=(call("functions.f:0"), call("x|y")))
     turns = turns_of(ASK, said, result("functions.f:0"), result("x|y"))
-    uses = [block["id"] for block in turns[1][1]]
+    uses = [str(block["id"]) for block in turns[1][1]]
     assert [block["tool_use_id"] for block in turns[2][1]] == uses
-    assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", str(identity)) for identity in uses)
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", identity) for identity in uses)
     assert len({*uses}) == 2
 
 

@@ -64,7 +64,7 @@ def test_properties_with_refused_names_travel_under_others() -> None:
     tools = tools_of(tool)
     schema = schema_of(parameters)
     assert isinstance(schema, dict)
-    top, long, fine = schema["properties"]  # type: ignore[misc]  - an object
+    top, long, fine = map(str, schema["properties"])  # type: ignore[misc]  - an object
     assert (fine, schema["required"]) == ("ok.y-z", [top, "ok.y-z"])
     assert max(len(top), len(long)) <= 64
     assert "$" not in top

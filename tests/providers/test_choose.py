@@ -9,7 +9,9 @@ import pytest
 from ias.errors import AuthenticationError, BalanceError, ConfigError, LlmError, RateLimitedError, ServerFaultError
 from ias.providers.base import retry_delay
 from ias.providers.choose import LlmSettings, is_offline, open_provider
+from ias.providers.profiles import PROFILES, Profile
 from ias.providers.refusals import classify, retry_after
+from tests.providers.loopback import ADAPTERS
 
 
 async def opened(env: dict[str, str] | None = None, **settings: object) -> tuple[str, str]:
@@ -33,10 +35,23 @@ async def test_with_a_key_deepseek_answers() -> None:
 async def test_other_providers_are_named() -> None:
     assert await opened(provider="ollama", model="qwen3") == ("ollama", "qwen3")
     assert await opened({"DASHSCOPE_API_KEY": "k"}, provider="qwen", model="qwen-plus") == ("qwen", "qwen-plus")
+    assert await opened(provider="ollama_compatible", model="qwen3") == ("ollama_compatible", "qwen3")
+    assert await opened({"DEEPSEEK_API_KEY": "k"}, provider="deepseek_anthropic") == (
+        "deepseek_anthropic",
+        "deepseek-flash",
+    )
     assert await opened(provider="openai_compatible", model="m", base_url="http://127.0.0.1:1/v1") == (
         "openai_compatible",
         "m",
     )
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+async def test_each_profile_gets_the_adapter_of_its_wire(profile: Profile) -> None:
+    async with httpx.AsyncClient() as client:
+        settings = LlmSettings(provider=profile.name, model="m", api_key="k", base_url="http://127.0.0.1:1/v1")
+        provider = open_provider(settings, env={}, client=client, tap=lambda *_: None)
+    assert type(provider) is ADAPTERS[profile.wire]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +60,8 @@ async def test_other_providers_are_named() -> None:
         ({"provider": "deepsek"}, "llm.provider is 'deepsek': use one of auto, deepseek"),
         ({"provider": "deepseek"}, "set DEEPSEEK_API_KEY"),
         ({"provider": "openai", "api_key": "k"}, "llm.model is not set"),
+        ({"provider": "anthropic", "model": "m"}, "set ANTHROPIC_API_KEY"),
+        ({"provider": "anthropic_compatible", "model": "m"}, "like http://127.0.0.1:8000"),
         ({"provider": "openai_compatible", "model": "m"}, "llm.base_url is not set"),
         ({"provider": "ollama", "model": "m", "base_url": "localhost:11434"}, "llm.base_url is 'localhost:11434'"),
     ],
