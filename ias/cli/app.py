@@ -40,6 +40,7 @@ COMMANDS = {
     "config": Entry("config", "Check and show the configuration."),
     "doctor": Entry("doctor", "Look for what is wrong.", "doctor"),
     "backup": Entry("backup", "Copy the state into a file while the daemon runs.", "backup"),
+    "restore": Entry("restore", "Put a backup in the place of the state.", "restore"),
 }
 HOME_HELP = "The home folder; else IAS_HOME, else the current folder if it has a config.yaml, else ~/.ias."
 
@@ -53,6 +54,7 @@ def run(args: Sequence[str]) -> int:
     Returns:
         The exit code: 0 done, 1 failed, 2 wrong use, 3 denied or expired, 4 not found, 5 no daemon, 78 configuration.
     """
+    _open_streams()
     _use_any_terminal()
     words = _home_first(list(args) or ["--help"])
     if words[0] == "--version":
@@ -143,6 +145,14 @@ def _home_first(words: list[str]) -> list[str]:
         if word.startswith("--home="):
             return [word, *words[:at], *words[at + 1 :]]
     return words
+
+
+def _open_streams() -> None:
+    """Give a closed stdout or stderr (`ias … >&-`) a place to write to, before another file takes its number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 def _use_any_terminal() -> None:

@@ -18,6 +18,7 @@ SHORTEST = 4  # characters of an id that are taken for it
 ARGS_SHOWN = 60
 LISTED = 30
 ERROR_SHOWN = 200
+LIMIT_MAX = 1_000_000
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 app = typer.Typer(rich_markup_mode=None)
@@ -35,7 +36,7 @@ def list_(
     context: typer.Context,
     *,
     conversation: Annotated[str | None, typer.Option(help="Of this conversation alone.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = LISTED,
+    limit: Annotated[int, typer.Option(min=1, max=LIMIT_MAX, help="At most so many.")] = LISTED,
     as_json: AsJson = False,
 ) -> None:
     """List calls, the newest first."""
