@@ -79,6 +79,9 @@ def bind_unix(path: Path) -> socket.socket:
     before = os.umask(0o177)
     try:
         listener.bind(str(path))
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"no socket can be made at {str(path)!r}: {error.strerror}; see --socket") from error
     finally:
         os.umask(before)
     listener.listen(BACKLOG)

@@ -187,6 +187,8 @@ def test_a_socket_replaces_a_dead_one_and_nothing_else(tmp_path: Path) -> None:
     assert notes.read_text(encoding="utf-8") == "mine"
     with pytest.raises(ConfigError, match="longer than"):
         bind_unix(tmp_path / ("x" * 120))
+    with pytest.raises(ConfigError, match=r"no/folder/ias\.sock.*--socket"):
+        bind_unix(Path("no/folder/ias.sock"))
 
 
 async def test_every_route_is_an_api_route_or_a_probe(api: Api) -> None:
