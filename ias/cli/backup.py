@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ias.cli.output import say, say_json
-from ias.cli.place import find_place
+from ias.cli.place import find_place, program
 from ias.errors import NotFoundError
 
 
@@ -28,4 +28,5 @@ def backup(
     if as_json:
         say_json({"file": str(target), "bytes": size})
     else:
-        say(f"{target}: {size} bytes; to restore, stop the daemon and put it in the place of {place.store}")
+        say(f"{target}: {size} bytes")
+        say(f"to go back to it: stop the daemon, then {program()} restore {target}")

@@ -14,16 +14,19 @@ from urllib.parse import urlsplit
 
 from ias.cli.place import Place, program
 from ias.cli.specs import scan_home
+from ias.cli.visible import one_line
 from ias.config.load import Config
 from ias.errors import ConfigError, IasError
 from ias.store import connection
 from ias.store.once import read_once
+from ias.store.restore import find_damage
 
 PYTHON_MIN = (3, 11)
 SPACE_LOW, SPACE_GONE = 1024**3, 100 * 1024**2  # bytes
 REACH_TIMEOUT = 5.0  # seconds
 HTTPS = 443
 MIB = 1024**2
+DAMAGE_SHOWN = 200  # characters
 
 
 class Verdict(StrEnum):
@@ -71,14 +74,20 @@ def state(config: Config, place: Place) -> Iterator[Finding]:
         return
     try:
         counts = read_once(place.store, "pending_counts")[0]
+        damage = find_damage(place.store)
     except IasError as error:
         what, _, todo = str(error).partition("; ")
         yield Finding("store", Verdict.WRONG, what, todo)
         return
+    if damage is not None:
+        todo = f"stop the daemon, then put a backup in its place: {program()} restore FILE"
+        yield Finding("store", Verdict.WRONG, f"{place.store} is damaged: {one_line(damage, DAMAGE_SHOWN)}", todo)
+        return
     waiting = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items() if count)
     yield Finding("store", Verdict.GOOD, f"{place.store}: {waiting or 'nothing waits'}")
-    if counts["dead_letters"]:
-        yield Finding("queue", Verdict.NOTE, f"{counts['dead_letters']} dead letters", "look: ias queue dead")
+    if number := counts["dead_letters"]:
+        todo = f"look: {program()} queue dead; then queue retry ID or queue drop ID"
+        yield Finding("queue", Verdict.NOTE, f"{number} dead letter{'s' if number > 1 else ''}", todo)
 
 
 def disk(place: Place) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ def backup(source: Path, target: Path) -> None:
     try:
         reader = connect(source, is_reader=True)
         try:
-            _copy(reader, part)
+            copy_store(reader, part, ahead=NUMBERS_AHEAD)
         finally:
             reader.close()
         part.replace(target)
@@ -37,13 +37,21 @@ def backup(source: Path, target: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _copy(reader: sqlite3.Connection, part: Path) -> None:
+def copy_store(reader: sqlite3.Connection, part: Path, *, ahead: int) -> None:
+    """Copy a store into an empty file, in one piece without a log, and see it to the disk.
+
+    Args:
+        reader: The store.
+        part: The file.
+        ahead: How much further the copy's numbers of approvals and rules go on.
+    """
     writer = sqlite3.connect(part, isolation_level=None)
     try:
         reader.backup(writer)
         set_up(writer, is_reader=False)
         writer.execute("PRAGMA journal_mode=DELETE").fetchall()
-        writer.execute("UPDATE meta SET num = num + ? WHERE key IN ('approval_no', 'rule_no')", (NUMBERS_AHEAD,))
+        if ahead:
+            writer.execute("UPDATE meta SET num = num + ? WHERE key IN ('approval_no', 'rule_no')", (ahead,))
     finally:
         writer.close()
     file = os.open(part, os.O_RDONLY)

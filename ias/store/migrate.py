@@ -62,6 +62,21 @@ def migrate(connection: sqlite3.Connection, migrations: tuple[Migration, ...] | 
     return len(missing)
 
 
+def check_origin(connection: sqlite3.Connection) -> None:
+    """Refuse a database that this ias cannot bring up to date; changes nothing.
+
+    Raises:
+        SchemaError: It is empty, not of ias, or a newer or another ias wrote it.
+    """
+    try:
+        names = {row["name"] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "migration" not in names:
+            raise SchemaError("this is no database of ias; name a file that `ias backup` made")
+        _refuse_unknown(_applied(connection), load_migrations())
+    except sqlite3.Error as error:
+        raise translate(error) from error
+
+
 def check_schema(connection: sqlite3.Connection, migrations: tuple[Migration, ...] | None = None) -> None:
     """Refuse a database that is not exactly up to date; changes nothing.
 

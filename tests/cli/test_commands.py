@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ias.cli.app import COMMANDS
+from ias.store.lock import StateLock
 from tests.cli.homes import Ended, bury_call, http_request, ias, make_store, park
 
 TOOL = "tools/echo"
@@ -205,6 +206,40 @@ def test_a_backup_is_a_store_whose_numbers_go_on_further_ahead(tmp_path: Path) -
     assert (done.code, again.code) == (0, 1)
     assert [row["ref"] for row in json.loads(ias(copy, "approvals", "list", "--json").out)] == ["A1"]
     assert park(copy / "data" / "ias.db", http_request())["num"] == 1002
+
+
+def test_a_backup_goes_back_in_place_while_no_daemon_runs_and_not_while_one_does(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    park(store, http_request())
+    told = ias(tmp_path, "backup", "copy.db").out
+    park(store, http_request())
+
+    with StateLock(store.parent):
+        refused = ias(tmp_path, "restore", "copy.db")
+    done = ias(tmp_path, "restore", "copy.db", "--json")
+
+    assert told.endswith(f"to go back to it: stop the daemon, then ias restore {tmp_path}/copy.db\n")
+    assert (refused.code, "stop it" in refused.err) == (1, True)
+    assert (done.code, json.loads(done.out)["store"]) == (0, str(store))
+    assert Path(json.loads(done.out)["kept"]).exists()
+    assert [row["ref"] for row in json.loads(ias(tmp_path, "approvals", "list", "--json").out)] == ["A1"]
+    assert ias(tmp_path, "restore", "nothing.db").code == 4
+    assert "is now what" in ias(tmp_path, "restore", "copy.db").out
+
+
+def test_doctor_finds_a_damaged_store(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    ias(tmp_path, "backup", "copy.db")
+    content = bytearray((tmp_path / "copy.db").read_bytes())
+    content[4096 * 5 : 4096 * 20] = b"\xff" * (4096 * 15)
+    store.with_name("ias.db-wal").unlink(missing_ok=True)
+    store.write_bytes(bytes(content))
+
+    checks = json.loads(ias(tmp_path, "doctor", "--json").out)["checks"]
+
+    assert [(check["verdict"], "restore" in check["todo"]) for check in checks if check["name"] == "store"] == [
+        ("wrong", True)
+    ]
 
 
 def test_runs_and_queue_show_what_is_there(tmp_path: Path) -> None:
