@@ -135,7 +135,17 @@ class TooDeepError(IasError):
 
 
 class ToolError(IasError):
-    """A call that failed: its text goes to the model, its `code` to the record."""
+    """A call that failed: its text goes to the model, its `code` to the record.
+
+    Args:
+        message: What went wrong, and what to do next.
+        code: How it failed; by default the class's own.
+
+    Example:
+        ```python
+        raise ToolError("there is no city 'Atlantis'; write its English name", code=Code.NOT_FOUND)
+        ```
+    """
 
     code = Code.TOOL_FAILED
 
@@ -188,7 +198,20 @@ class McpTimeoutError(McpError):
 
 
 class LlmError(IasError):
-    """A model call failed; `status` is the HTTP status, if there was one."""
+    """A model call failed.
+
+    Args:
+        message: What the provider said.
+        status: The HTTP status, if there was one.
+
+    Example:
+        ```python
+        try:
+            await cycle.submit_with_tools("hello", registry)
+        except LlmError as error:
+            print(type(error).__name__, error.status, error)
+        ```
+    """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)

@@ -11,8 +11,16 @@ from ias.errors import PermissionDeniedError
 class PermissionConfig:
     """What is allowed and denied; the defaults are the library's, config.yaml has its own.
 
-    `allow_unspecified` decides on tools that declare no permission, and on every permission that is not denied while
-    `allowed` is empty.
+    Attributes:
+        allowed: What tools may need; empty: whatever is not denied, if `allow_unspecified` says so.
+        denied: What they may not need, allowed or not.
+        allow_unspecified: Decides on tools that declare no permission, and on every permission that is not denied while
+            `allowed` is empty.
+
+    Example:
+        ```python
+        PermissionConfig(allowed=(Permission.READ, Permission.custom("calendar")), denied=(Permission.SHELL,))
+        ```
     """
 
     allowed: tuple[Permission, ...] = (Permission.READ, Permission.NETWORK)
@@ -40,6 +48,15 @@ class PermissionChecker:
     4. `allow_unspecified` says
 
     A tool needs every permission that it declares; one that declares none is decided by `allow_unspecified`.
+
+    Args:
+        config: The lists; by default the library's own.
+
+    Example:
+        ```python
+        checker = PermissionChecker(PermissionConfig(denied=(Permission.NETWORK,)))
+        checker.check("get_weather", [Permission.NETWORK])  # raises PermissionDeniedError
+        ```
     """
 
     def __init__(self, config: PermissionConfig | None = None) -> None:
@@ -47,6 +64,10 @@ class PermissionChecker:
 
     def check(self, tool_name: str, permissions: Iterable[Permission]) -> None:
         """Let a tool pass.
+
+        Args:
+            tool_name: For the message.
+            permissions: What it declares.
 
         Raises:
             PermissionDeniedError: Naming the tool, the permission and the rule.
@@ -58,7 +79,11 @@ class PermissionChecker:
         raise PermissionDeniedError(f"the tool {tool_name!r} {needs}, which is not allowed: {ruling.rule}")
 
     def explain(self, permissions: Iterable[Permission]) -> Ruling:
-        """Give the rule that decides: the first that refuses a permission, else the one that let the last pass."""
+        """Give the rule that decides: the first that refuses a permission, else the one that let the last pass.
+
+        Args:
+            permissions: What a tool declares.
+        """
         ruling = _unspecified(is_allowed=self.config.allow_unspecified, permission=None)
         for permission in permissions:
             ruling = self._decide(permission)

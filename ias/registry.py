@@ -41,6 +41,9 @@ class Run(Protocol):
 class BaseTool(ABC):
     """A tool, whoever runs it: a program, an MCP server, the daemon, or your own Python code.
 
+    A subclass gives name, description and parameters as class attributes, or as properties where a type checker looks
+    at it, and does its work in `execute`.
+
     Example:
         ```python
         class Weather(BaseTool):
@@ -97,12 +100,20 @@ class BaseTool(ABC):
         return ()
 
     def begin(self, args: JsonObject, context: CallContext) -> Run:
-        """Begin a call; by default one step around `execute`."""
+        """Begin a call; by default one step around `execute`.
+
+        Args:
+            args: Checked.
+            context: Who calls.
+        """
         del context
         return ExecuteRun(args)
 
     def target(self, args: JsonObject) -> tuple["BaseTool", JsonObject]:
         """Give the tool that a call with these arguments is about, and the arguments for it: by default this one.
+
+        Args:
+            args: As the model wrote them.
 
         Raises:
             ToolError: The arguments name no tool, or do not fit it.
@@ -160,14 +171,27 @@ class Changes:
 
 
 class ToolRegistry:
-    """Tools by name. Without a permission checker every registered tool may be called."""
+    """Tools by name. Without a permission checker every registered tool may be called.
+
+    Example:
+        ```python
+        registry = ToolRegistry().with_permission_checker(PermissionChecker())
+        registry.register(Weather())
+        done = await registry.invoke("get_weather", {"city": "Beijing"})
+        print(done.output)
+        ```
+    """
 
     def __init__(self) -> None:
         self._tools: Mapping[str, BaseTool] = {}
         self._checker: PermissionChecker | None = None
 
     def with_permission_checker(self, checker: PermissionChecker) -> Self:
-        """Check permissions from now on, and give the registry itself; several registries may share a checker."""
+        """Check permissions from now on, and give the registry itself.
+
+        Args:
+            checker: Several registries may share one.
+        """
         self._checker = checker
         return self
 
@@ -179,6 +203,9 @@ class ToolRegistry:
     def register(self, tool: BaseTool) -> None:
         """Add a tool.
 
+        Args:
+            tool: Found by its `name` from now on.
+
         Raises:
             ToolError: If the name is taken; the registry is unchanged then.
         """
@@ -187,19 +214,29 @@ class ToolRegistry:
     def register_all(self, tools: Iterable[BaseTool]) -> None:
         """Add several tools, all or none.
 
+        Args:
+            tools: Like those that `load_tools` gives.
+
         Raises:
             ToolError: If a name is taken.
         """
         self._tools = _by_name(tools, self._tools)
 
     def unregister(self, name: str) -> BaseTool | None:
-        """Remove a tool and give it, or None if there is none of that name."""
+        """Remove a tool and give it, or None if there is none of that name.
+
+        Args:
+            name: The tool's name.
+        """
         tool = self._tools.get(name)
         self._tools = {other: kept for other, kept in self._tools.items() if other != name}
         return tool
 
     def replace_all(self, tools: Iterable[BaseTool]) -> Changes:
         """Put these tools in the place of all others at once; who iterates meanwhile sees the old ones.
+
+        Args:
+            tools: All tools from now on.
 
         Raises:
             ToolError: If two have one name; the registry is unchanged then.
@@ -213,7 +250,11 @@ class ToolRegistry:
         )
 
     def get(self, name: str) -> BaseTool | None:
-        """Find a tool."""
+        """Find a tool; None if there is none of that name.
+
+        Args:
+            name: The tool's name.
+        """
         return self._tools.get(name)
 
     def list_tools(self) -> tuple[str, ...]:
@@ -236,6 +277,9 @@ class ToolRegistry:
     def check(self, tool: BaseTool) -> None:
         """Let a tool pass the permissions.
 
+        Args:
+            tool: Registered or not.
+
         Raises:
             PermissionDeniedError: If it needs what is not allowed.
         """
@@ -243,7 +287,11 @@ class ToolRegistry:
             self._checker.check(tool.name, tool.required_permissions())
 
     async def invoke(self, name: str, args: JsonObject) -> ToolInvocation:
-        """Call a tool.
+        """Call a tool: find it, check its permissions, execute it.
+
+        Args:
+            name: The tool's name.
+            args: Its arguments.
 
         Returns:
             The record of the call; the tool's own failure is its `error`.
@@ -267,7 +315,14 @@ class ToolRegistry:
         return ToolInvocation(tool_name=name, input=args, output=output)
 
     async def invoke_all(self, calls: Iterable[tuple[str, JsonObject]]) -> tuple[ToolInvocation, ...]:
-        """Call several tools side by side; the records stand in the order of the calls, refusals are their `error`."""
+        """Call several tools side by side.
+
+        Args:
+            calls: Names and arguments.
+
+        Returns:
+            The records in the order of the calls; an unknown name or a refusal is the `error` of its record.
+        """
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._invoke_or_refuse(name, args)) for name, args in calls]
         return tuple(task.result() for task in tasks)

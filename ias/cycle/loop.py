@@ -58,7 +58,7 @@ class LlmCycle:
 
     Example:
         ```python
-        async with LlmCycle("deepseek", CycleConfig(system="Be brief.")) as cycle:
+        async with LlmCycle("auto", CycleConfig(system="Be brief.")) as cycle:
             answer = await cycle.submit_with_tools("What time is it in Tokyo?", registry)
             print(answer.message.text)
         ```

@@ -9,7 +9,14 @@ from ias.domain.messages import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Root of all events. `turn_id` is empty for calls outside a turn; `step` counts the turn's model steps, from 1."""
+    """Root of all events. `turn_id` is empty for calls outside a turn; `step` counts the turn's model steps, from 1.
+
+    Example:
+        ```python
+        async for event in cycle.submit_stream_with_tools("Is it raining in Oslo?", registry):
+            print(event.name, event.step)
+        ```
+    """
 
     name: ClassVar[str]
     turn_id: str = ""

@@ -181,7 +181,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatResponse:
-    """A whole model answer, the last item of a provider's stream."""
+    """A whole model answer, the last item of a provider's stream.
+
+    Example:
+        ```python
+        answer = await cycle.submit_with_tools("Is it raining in Oslo?", registry)
+        print(answer.message.text, answer.stop_reason, answer.usage.output)
+        ```
+    """
 
     message: AssistantMessage
     stop_reason: FinishReason

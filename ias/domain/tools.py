@@ -16,7 +16,14 @@ CUSTOM_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Permission:
-    """A thing that a tool may need: one of six levels, or `custom:NAME`."""
+    """A thing that a tool may need: one of six levels, or `custom:NAME`.
+
+    Example:
+        ```python
+        needs = (Permission.READ, Permission.custom("calendar"))
+        assert Permission.parse("custom:calendar") in needs
+        ```
+    """
 
     name: str
 
@@ -29,12 +36,22 @@ class Permission:
 
     @classmethod
     def custom(cls, name: str) -> "Permission":
-        """Make the permission `custom:NAME`."""
+        """Make the permission `custom:NAME`.
+
+        Args:
+            name: 1 to 64 letters, digits or `_.:-`.
+
+        Raises:
+            ValueError: For another name.
+        """
         return cls.parse(f"custom:{name}")
 
     @classmethod
     def parse(cls, text: str) -> "Permission":
         """Read a permission as specs and config write it.
+
+        Args:
+            text: One of `read write delete network shell filesystem`, or `custom:NAME`.
 
         Raises:
             ValueError: If it is none of the six and not `custom:NAME`.
@@ -168,7 +185,14 @@ class CallContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolInvocation:
-    """The record of one call: exactly one of `output` and `error` says how it went (`output` may be None)."""
+    """The record of one call: exactly one of `output` and `error` says how it went (`output` may be None).
+
+    Example:
+        ```python
+        done = await registry.invoke("get_weather", {"city": "Beijing"})
+        print(done.output if done.error is None else done.error.code)
+        ```
+    """
 
     tool_name: str
     input: JsonObject
