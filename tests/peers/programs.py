@@ -68,11 +68,11 @@ def _wait_for(process: subprocess.Popen[bytes], ready: str) -> None:
             seen += piece
 
 
-def faults_of(*bodies: str) -> list[str]:
-    """Validate request bodies with the official OpenAI client's own types, in that client's environment."""
+def faults_of(*bodies: str, client: str = "openai") -> list[str]:
+    """Validate request bodies with the own types of a vendor's official client, in that client's environment."""
     python = installed("llm", "bin", "python")
     checker = Path(__file__).parent / "llm" / "check_bodies.py"
     ended = subprocess.run(
-        [python, str(checker)], input=json.dumps(bodies), capture_output=True, text=True, timeout=50, check=True
+        [python, str(checker), client], input=json.dumps(bodies), capture_output=True, text=True, timeout=50, check=True
     )
     return json.loads(ended.stdout)
