@@ -89,6 +89,13 @@ async def test_an_answer_and_its_results_go_back_as_they_came(wire: WireKit) -> 
     assert wire.history(sent, names_of(request)) == expected
 
 
+def test_an_answer_that_was_stored_before_there_were_blocks_is_still_read() -> None:
+    row = '{"text":"a","reasoning":null,"calls":[{"id":"1","name":"f","arguments":"{}","fault":null}]}'
+    message = AssistantMessage(text="a", calls=(ToolCall(id="1", name="f", arguments="{}"),))
+    assert message_from_json("assistant", row) == message
+    assert message_to_json(message) == row
+
+
 NAMES = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=80)
 SCHEMAS = st.dictionaries(NAMES, st.sampled_from([{}, {"type": "string"}, {"enum": [1, None]}]), max_size=4)
 
