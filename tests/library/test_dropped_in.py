@@ -29,7 +29,7 @@ from ias import (
     ToolRegistry,
     load_tools,
 )
-from ias.domain.messages import ToolCall, ToolMessage
+from ias.domain.messages import JsonObject, ToolCall, ToolMessage
 from ias.errors import Code
 from ias.runtime.http_service import HttpSettings
 from tests.cycle.script import Answer, ScriptedModel, call, says
@@ -37,7 +37,7 @@ from tests.library.tools import GET, HOST, POST, Weather, kinds, put_player, scr
 from tests.loopback import Loopback, Reply
 
 ORDERS = (HOST, "/orders")
-DONE = {"type": "result", "content": "ordered"}
+DONE: JsonObject = {"type": "result", "content": "ordered"}
 EMBEDDING = """
 import asyncio, os
 from ias import LlmCycle, ToolRegistry, load_tools
