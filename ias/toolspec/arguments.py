@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ias.domain.messages import JsonObject, JsonValue
 from ias.errors import InvalidArgumentsError
+from ias.toolspec.patterns import matches
 
 SHOWN = 60  # characters of a value in a message
 CHOICES_SHOWN = 20
@@ -243,8 +244,8 @@ def _check_text(schema: JsonObject, value: str) -> None:
     if not isinstance(pattern, str):
         return
     try:
-        is_match = re.search(pattern, value) is not None
-    except (re.error, RecursionError, OverflowError):  # another dialect, as MCP servers may send: theirs to check
+        is_match = matches(pattern, value)
+    except ValueError:  # another dialect, as MCP servers may send: theirs to check
         return
     if not is_match:
         raise UnfitError(f"must match {pattern!r}, not be {_shown(value)}")

@@ -1,6 +1,5 @@
 """A spec's `params` as the JSON Schema that models read, and what may be wrong between their fields."""
 
-import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -9,6 +8,7 @@ from ias.domain.messages import JsonObject, JsonValue
 from ias.errors import InvalidArgumentsError
 from ias.toolspec.arguments import validate_args, value_fault
 from ias.toolspec.model import Param, SpecFile
+from ias.toolspec.patterns import SYNTAX, find_pattern_fault
 
 Found: TypeAlias = tuple[Keys, str, str]  # where in the file, what is wrong, what to write instead
 
@@ -56,8 +56,8 @@ def _faults(param: Param) -> Iterator[Found]:
             yield (field,), f"has {field}, which is for {wanted}", f"remove it, or change type {param.type!r}"
     if param.minimum is not None and param.maximum is not None and param.minimum > param.maximum:
         yield ("minimum",), f"has a minimum {param.minimum:g} above its maximum {param.maximum:g}", "exchange them"
-    if param.pattern is not None and (reason := _bad_pattern(param.pattern)):
-        yield ("pattern",), f"has a pattern that is no regular expression: {reason}", "see the syntax of Python's re"
+    if param.pattern is not None and (reason := find_pattern_fault(param.pattern)):
+        yield ("pattern",), f"has a pattern that is no regular expression: {reason}", SYNTAX
         return
     if "default" in given and param.required:
         yield ("default",), "is required and has a default", "remove one of them"
@@ -76,14 +76,6 @@ def _quote_fix(param: Param, value: JsonValue) -> str:
     if param.type == "boolean" and isinstance(value, str):
         return "write true or false"
     return ""
-
-
-def _bad_pattern(pattern: str) -> str | None:
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        return str(error)
-    return None
 
 
 def _schema(param: Param) -> JsonObject:

@@ -140,7 +140,19 @@ def test_other_names_pass_only_where_the_schema_says_so() -> None:
 
 
 def test_a_pattern_of_another_dialect_is_left_to_the_server() -> None:
-    assert validate_args(schema(x={"type": "string", "pattern": r"^\p{Han}+$"}), {"x": "a"}) == {"x": "a"}
+    assert validate_args(schema(x={"type": "string", "pattern": r"^(?!a)."}), {"x": "a"}) == {"x": "a"}
+
+
+def test_a_pattern_that_keeps_others_busy_for_years_is_answered_at_once() -> None:
+    value = "a" * 100_000 + "!"
+    assert refusal(schema(x={"type": "string", "pattern": "^(a+)+$"}), {"x": value}).startswith("x must match")
+    assert refusal(schema(x={"type": "string", "pattern": "^(a|aa|a?)*$"}), {"x": value}).startswith("x must match")
+
+
+def test_a_pattern_may_name_a_script() -> None:
+    parameters = schema(x={"type": "string", "pattern": r"^\p{Han}+$"})
+    assert validate_args(parameters, {"x": "天气"}) == {"x": "天气"}
+    assert refusal(parameters, {"x": "weather"}) == "x must match '^\\\\p{Han}+$', not be \"weather\""
 
 
 def test_a_value_of_a_spec_is_compared_as_it_is() -> None:
