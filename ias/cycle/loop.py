@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from ias.cycle.execution import Execution
 from ias.cycle.plan import STOP_AT, Plan, plan_calls
@@ -21,17 +21,23 @@ from ias.domain.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
+    shorten,
 )
 from ias.domain.tools import Result
-from ias.errors import Code, MaxTurnsError, RetryableLlmError
+from ias.errors import Code, LlmError, MaxTurnsError, RetryableLlmError
 from ias.providers.base import Provider, retry_delay
 from ias.providers.choose import AUTO, LlmSettings, is_offline, open_client, open_provider
 from ias.registry import ToolRegistry
+from ias.store.words import TOLD_BYTES
 
 if TYPE_CHECKING:
+    from types import AsyncGeneratorType
+
     import httpx
 
     from ias.hosting.host import Approver, Host
+
+    Turn = AsyncGeneratorType[StreamEvent | ChatResponse, None]
 
 TURN_ENDED = Result(content="the turn ended before this call was carried out", code=Code.TURN_ENDED)
 
@@ -80,6 +86,7 @@ class LlmCycle:
         self._model: ModelStep | None = self._open_model()
         self._host: Host | None = None
         self._messages: list[Message] = []
+        self._turn: Turn | None = None
 
     async def __aenter__(self) -> Self:
         """Give the cycle itself."""
@@ -117,7 +124,8 @@ class LlmCycle:
 
         Raises:
             MaxTurnsError: After `max_turns` model steps without a final answer, or five times the same call.
-            LlmError: What the provider said.
+            LlmError: What the provider said; or a prompt is under way already.
+            StateError: The store of dropped-in tools cannot be used.
 
         Example:
             ```python
@@ -125,7 +133,7 @@ class LlmCycle:
             ```
         """
         answer: ChatResponse | None = None
-        async with aclosing(self._loop(prompt, registry)) as items:
+        async with aclosing(self._begin(prompt, registry)) as items:
             async for item in items:
                 if isinstance(item, ChatResponse):
                     answer = item
@@ -139,7 +147,7 @@ class LlmCycle:
         The order of a step with calls: text and reasoning, `ToolExecutionStarted` for each call,
         `TurnComplete{tool_calls}`, then `ToolExecutionCompleted` for each call as it ends, with `ApprovalRequested` and
         `ApprovalResolved` before it where a person was asked. Any other `TurnComplete` is the last event. A delta with
-        a new `attempt` replaces the text of the attempt before.
+        a new `attempt` replaces the text of the attempt before. The next prompt ends a stream that was left open.
 
         Args:
             prompt: What the person says.
@@ -147,7 +155,8 @@ class LlmCycle:
 
         Raises:
             MaxTurnsError: After `max_turns` model steps without a final answer, or five times the same call.
-            LlmError: What the provider said.
+            LlmError: What the provider said; or a prompt is under way already.
+            StateError: The store of dropped-in tools cannot be used.
 
         Example:
             ```python
@@ -156,12 +165,23 @@ class LlmCycle:
                     print(event.text, end="")
             ```
         """
-        async with aclosing(self._loop(prompt, registry)) as items:
+        async with aclosing(self._begin(prompt, registry)) as items:
             async for item in items:
                 if not isinstance(item, ChatResponse):
                     yield item
 
-    async def _loop(self, prompt: str, registry: ToolRegistry) -> AsyncGenerator[StreamEvent | ChatResponse, None]:
+    def _begin(self, prompt: str, registry: ToolRegistry) -> "Turn":
+        before = self._turn
+        if before is not None and before.ag_running:
+            raise LlmError("a prompt is under way already; wait for its answer, or use another LlmCycle")
+        self._turn = cast("Turn", self._loop(prompt, registry, before))
+        return self._turn
+
+    async def _loop(
+        self, prompt: str, registry: ToolRegistry, before: "Turn | None"
+    ) -> AsyncGenerator[StreamEvent | ChatResponse, None]:
+        if before is not None:
+            await before.aclose()  # a stream that was left open: its calls get their results before the next prompt
         self._messages.append(UserMessage(text=prompt))
         earlier: list[str] = []
         for step in range(1, self.config.max_turns + 1):
@@ -269,5 +289,6 @@ class LlmCycle:
 
 def tool_message(call: ToolCall, result: Result) -> ToolMessage:
     """Give the message that answers a call."""
-    text = f"error {result.code}: {result.content}" if result.is_error else result.content
+    text = shorten(result.content, limit_bytes=TOLD_BYTES)
+    text = f"error {result.code}: {text}" if result.is_error else text
     return ToolMessage(call_id=call.id, name=call.name, text=text, is_error=result.is_error)

@@ -272,6 +272,7 @@ def cycle_config(config: Config, provider: Provider) -> CycleConfig:
         max_turns=llm.max_turns,
         max_tokens=llm.max_tokens,
         thinking=llm.thinking,
+        context_tokens=llm.context_tokens,
         extra=llm.extra,
     )
 

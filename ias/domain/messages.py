@@ -229,6 +229,22 @@ def role_of(message: Message) -> str:
             return "tool"
 
 
+def shorten(text: str, *, limit_bytes: int) -> str:
+    """Cut a long text in its middle, four fifths of the limit from its head and one from its tail, and say so.
+
+    Args:
+        text: Any text.
+        limit_bytes: Longest text in UTF-8 that is left as it is; the mark comes on top where it is cut.
+    """
+    whole = text.encode("utf-8", "surrogatepass")
+    if len(whole) <= limit_bytes:
+        return text
+    head, tail = whole[: limit_bytes * 4 // 5], whole[len(whole) - limit_bytes // 5 :]
+    gone = len(whole) - len(head) - len(tail)
+    mark = f"\n[… {gone} of {len(whole)} bytes left out here; `ias runs show` has all of it …]\n"
+    return head.decode("utf-8", "ignore") + mark + tail.decode("utf-8", "ignore")
+
+
 def message_to_json(message: Message) -> str:
     """Give a message's stored form: one JSON object, ASCII only."""
     match message:

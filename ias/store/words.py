@@ -3,11 +3,13 @@
 What a person reads is in the language of what that person wrote (`asked`); what the model reads is English.
 """
 
+import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from ias.domain.approvals import StepKind
 from ias.domain.jobs import TurnReason
+from ias.domain.messages import shorten
 from ias.domain.tools import Result
 from ias.errors import Code
 from ias.store.base import Row
@@ -25,12 +27,14 @@ TURN_ENDED = "the turn ended before this call was carried out"
 CUT_OFF = "the call was interrupted while a request was out"
 NO_ANSWER = "a request was sent and its answer never came"
 KILLED = "the call failed too often and was given up"
+TOLD_BYTES = 25_000  # of one result; the whole of it stays with the run
 UNKNOWN_ITEMS = "It is not known whether this was carried out, do not repeat it before that was checked"
 
 
 def told(result: Result) -> str:
-    """Give a result as the model reads it: its text, with the code in front where it failed."""
-    return f"error ({result.code}): {result.content}" if result.is_error else result.content
+    """Give a result as the model reads it: a long text without its middle, the code of a failure before it."""
+    text = shorten(result.content, limit_bytes=TOLD_BYTES)
+    return f"error ({result.code}): {text}" if result.is_error else text
 
 
 def denied(reason: str | None) -> str:
@@ -76,12 +80,17 @@ DEAD = Phrase(
     "这条消息多次处理失败，已放弃。可以再发一次。",
     "This message failed too often and was given up. You may send it again.",
 )
+BUDGET = Phrase(
+    "今天的模型用量已到上限（{limit}）。{at} 恢复，还有 {hours} 小时 {minutes} 分，到时请再发一次。",
+    "Today's budget for the model is used up ({limit}). There is a new one at {at}, in {hours} h {minutes} min;"
+    " send this again then.",
+)
 PROVIDER_ERROR = Phrase("模型没有回答：{error}", "The model did not answer: {error}")
 NOTHING_TO_CANCEL = Phrase("没有正在进行的事。", "Nothing is going on.")
 NEW_CONVERSATION = Phrase("好，重新开始。", "A new conversation begins.")
 QUEUED = Phrase(
-    "请求 A{num} 正在等待批准，你的消息已排队。",
-    "Request A{num} is waiting for approval; your message is queued.",
+    "请求 A{num} 正在等待批准，你的消息已排队。批准：ias approve A{num}    拒绝：ias deny A{num}",
+    "Request A{num} is waiting for approval; your message is queued. To decide: ias approve A{num}, or ias deny A{num}",
 )
 OUTCOME_UNKNOWN = Phrase(
     "不知道这一步是否已经执行，不会自动重试：{items}（调用 {run}）",
@@ -116,6 +125,13 @@ def max_turns(asked: str, steps: int) -> str:
 def provider_error(asked: str, error: str) -> str:
     """Say that the model cannot be reached or refused."""
     return PROVIDER_ERROR.to(asked, error=error)
+
+
+def budget(asked: str, *, limit: str, resumes_at: datetime, wait: timedelta) -> str:
+    """Say that the operator's budget for today is used up, and when the model is called again."""
+    hours, minutes = divmod(math.ceil(wait.total_seconds() / 60), 60)
+    at = f"{resumes_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return BUDGET.to(asked, limit=limit, at=at, hours=hours, minutes=minutes)
 
 
 def closing(reason: TurnReason, asked: str, steps: int) -> str:
