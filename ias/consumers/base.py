@@ -9,14 +9,27 @@ from typing import Protocol
 from structlog.typing import FilteringBoundLogger
 
 from ias.aio import finish
-from ias.domain.jobs import Dead, Delivered, Job, LlmStep, Outcome, Queue, Retry, RunEnded, Sent, Settled, TurnReason
+from ias.domain.jobs import (
+    Dead,
+    Delivered,
+    Job,
+    LlmStep,
+    Outcome,
+    Queue,
+    Retry,
+    RunEnded,
+    Sent,
+    Settled,
+    TurnOver,
+    TurnReason,
+)
 from ias.errors import StateError
 from ias.job_queue import Signal, back_off
 from ias.store.base import Store, Terms, Transaction
 from ias.store.transactions.deliveries import finish_delivery
 from ias.store.transactions.queue import Idle, bury, claim, hand_back, retry_job
 from ias.store.transactions.runs import finish_run
-from ias.store.transactions.turns import finish_llm_step
+from ias.store.transactions.turns import close_turn, finish_llm_step
 
 IDLE_POLL = 15.0  # seconds between looks at an empty queue that nobody announced: a safety net only
 TROUBLE_PAUSE = 1.0  # seconds before the store is tried again after it failed
@@ -162,6 +175,8 @@ class Consumer:
         match outcome:
             case LlmStep():
                 return finish_llm_step(terms, job, outcome)
+            case TurnOver():
+                return close_turn(terms, job, outcome)
             case RunEnded():
                 return finish_run(terms, job, outcome.result)
             case Delivered():

@@ -11,13 +11,14 @@ from structlog.typing import FilteringBoundLogger
 from ias.bus import Bus, RunningText
 from ias.cycle.plan import Plan, plan_calls
 from ias.cycle.step import ModelStep
-from ias.domain.jobs import Dead, Job, LlmStep, Outcome, Retry, TurnReason
+from ias.domain.jobs import Dead, Job, LlmStep, Outcome, Retry, TurnOver, TurnReason
 from ias.domain.messages import ChatResponse, Message, ReasoningChunk, TextChunk, message_from_json
 from ias.errors import AuthenticationError, BalanceError, ContextOverflowError, LlmError, RetryableLlmError
 from ias.job_queue import back_off
 from ias.logs import Logs
 from ias.providers.base import retry_delay
 from ias.registry import ToolRegistry
+from ias.spending import UNMETERED, Spending
 from ias.store import words
 from ias.store.base import Row, Store
 
@@ -43,19 +44,34 @@ class Conversation:
 
 
 class LlmHandler:
-    """Makes one model step of a turn; text and reasoning go to the bus as they arrive."""
+    """Makes one model step of a turn; text and reasoning go to the bus as they arrive.
 
-    def __init__(self, store: Store, step: ModelStep, tools: Tools, bus: Bus, logs: Logs) -> None:
+    Args:
+        store: Where turns and usage are.
+        step: Calls the model.
+        tools: What the model is given.
+        bus: Where listeners hear the answer as it comes.
+        logs: The three logs.
+        spending: Prices each answer, and says whether there is something left for another.
+    """
+
+    def __init__(
+        self, store: Store, step: ModelStep, tools: Tools, bus: Bus, logs: Logs, *, spending: Spending = UNMETERED
+    ) -> None:
         self._store = store
         self._step = step
         self._tools = tools
         self._bus = bus
         self._logs = logs
+        self._spending = spending
 
     async def handle(self, job: Job) -> Outcome:
         """Call the model once for the turn that owns the job."""
         with bound_contextvars(conversation_id=job.conversation_id, turn_id=job.owner_id):
             talk = await self._load(job)
+            over = await self._over_budget(talk)
+            if over is not None:
+                return over
             heard = self._bus.begin_step(
                 job.conversation_id, turn_id=talk.turn_id, step=talk.step, attempt=job.attempts
             )
@@ -82,6 +98,14 @@ class LlmHandler:
             asked=_asked(rows, job.owner_id),
         )
 
+    async def _over_budget(self, talk: Conversation) -> TurnOver | None:
+        spent = await self._spending.exhausted(self._store)
+        if spent is None:
+            return None
+        self._logs.msg.warning("budget_used_up", tag="LLM", text=f"no model call: the day's {spent.limit} are used up")
+        closing = words.budget(talk.asked, limit=spent.limit, resumes_at=spent.resumes_at, wait=spent.wait)
+        return TurnOver(reason=TurnReason.BUDGET, closing=closing)
+
     async def _ask(self, heard: RunningText, talk: Conversation) -> ChatResponse:
         answer: ChatResponse | None = None
         async with aclosing(self._step.stream(talk.messages, self._tools.for_model())) as stream:
@@ -105,7 +129,13 @@ class LlmHandler:
             self._logs.msg.info("answer", tag="LLM", text=answer.message.text)
         stop, closing = self._stop(plan, talk)
         return LlmStep(
-            message=answer.message, calls=plan.calls, usage=answer.usage, model=answer.model, stop=stop, closing=closing
+            message=answer.message,
+            calls=plan.calls,
+            usage=answer.usage,
+            model=answer.model,
+            stop=stop,
+            closing=closing,
+            cost=self._spending.cost(answer, self._step.config.model),
         )
 
     def _stop(self, plan: Plan, talk: Conversation) -> tuple[TurnReason | None, str | None]:

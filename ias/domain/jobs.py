@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ias.domain.messages import AssistantMessage, ToolCall, Usage
+from ias.domain.money import Money
 from ias.domain.tools import Result
 
 
@@ -27,6 +28,7 @@ class TurnReason(StrEnum):
     PROVIDER_ERROR = "provider_error"
     DEAD = "dead"
     COMMAND = "command"
+    BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,8 @@ class PlannedCall:
 class LlmStep:
     """A model answer to store: its calls become runs, or its text closes the turn.
 
-    `stop` ends the turn although calls are open; `closing` are then the words that the person reads.
+    `stop` ends the turn although calls are open; `closing` are then the words that the person reads. `cost` is None
+    where the price is unknown.
     """
 
     message: AssistantMessage
@@ -68,6 +71,15 @@ class LlmStep:
     model: str
     stop: TurnReason | None = None
     closing: str | None = None
+    cost: Money | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOver:
+    """The model is not called for a turn, which ends for `reason`; the person reads `closing`. Nothing failed."""
+
+    reason: TurnReason
+    closing: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,4 +127,4 @@ class Settled:
     """Nothing is left to commit: a transaction on the way already ended, parked or lost the job."""
 
 
-Outcome: TypeAlias = LlmStep | RunEnded | Delivered | Retry | Dead | Settled
+Outcome: TypeAlias = LlmStep | TurnOver | RunEnded | Delivered | Retry | Dead | Settled

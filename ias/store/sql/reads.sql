@@ -113,9 +113,16 @@ SELECT * FROM job WHERE owner_id = :owner_id ORDER BY created_at, id;
 SELECT * FROM delivery WHERE conversation_id = :conversation_id ORDER BY seq DESC, repeat DESC LIMIT coalesce(CAST(:limit AS BIGINT), 1000);
 
 -- name: usage
-SELECT user_id, day, model, count(*) AS calls, sum(tokens_in) AS tokens_in, sum(tokens_out) AS tokens_out,
+SELECT CASE CAST(:by AS TEXT) WHEN 'user' THEN user_id WHEN 'conversation' THEN conversation_id WHEN 'model' THEN model
+    ELSE day END AS of,
+  currency, count(*) AS calls, sum(tokens_in) AS tokens_in, sum(tokens_out) AS tokens_out,
   sum(tokens_cached) AS tokens_cached, sum(tokens_reasoning) AS tokens_reasoning, sum(cost) AS cost
-FROM usage WHERE day >= coalesce(CAST(:since AS TEXT), '') GROUP BY user_id, day, model ORDER BY day DESC, user_id, model;
+FROM usage
+WHERE day >= coalesce(CAST(:since AS TEXT), '') AND user_id = coalesce(CAST(:user_id AS TEXT), user_id)
+GROUP BY 1, currency ORDER BY 1, currency;
+
+-- name: usage_of_day
+SELECT currency, sum(tokens_in + tokens_out) AS tokens, sum(cost) AS cost FROM usage WHERE day = :day GROUP BY currency;
 
 -- name: memories
 SELECT id, user_id, body, tags, created_at, updated_at FROM memory

@@ -51,7 +51,7 @@ SELECT content FROM message WHERE turn_id = :turn_id AND pos = :pos;
 
 -- name: put_usage
 INSERT INTO usage(id, conversation_id, turn_id, user_id, day, model, tokens_in, tokens_out, tokens_cached,
-  tokens_reasoning, cost, created_at)
+  tokens_reasoning, cost, currency, created_at)
 VALUES (:id, :conversation_id, :turn_id, :user_id, :day, :model, :tokens_in, :tokens_out, :tokens_cached,
-  :tokens_reasoning, NULL, :now)
+  :tokens_reasoning, :cost, :currency, :now)
 ON CONFLICT (id) DO NOTHING;

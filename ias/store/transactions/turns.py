@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from ias.domain.events import AssistantTextDelta, Notice, ToolExecutionStarted, TurnComplete
-from ias.domain.jobs import Job, LlmStep, PlannedCall, TurnReason
+from ias.domain.jobs import Job, LlmStep, PlannedCall, TurnOver, TurnReason
 from ias.domain.messages import AssistantMessage, UserMessage
 from ias.domain.tools import Result
 from ias.errors import Code, NotFoundError, TooDeepError
@@ -140,6 +140,18 @@ def finish_llm_step(ids: Ids, terms: Terms, job: Job, step: LlmStep) -> Steps[Tu
     return "calls"
 
 
+@transaction
+def close_turn(ids: Ids, terms: Terms, job: Job, over: TurnOver) -> Steps[TurnReason | Lost]:
+    """End a turn that its model job says is over, without an answer of the model and without a dead letter."""
+    held = yield from hold(ids, terms, job.conversation_id)
+    owned = yield from acknowledge(job)
+    if owned is None:
+        return LOST
+    turn = yield from only("turn", id=owned["owner_id"])
+    yield from end_turn(held, turn, over.reason, over.closing)
+    return over.reason
+
+
 def requeue_turn(held: Held, old_turn_id: str) -> Steps[str]:
     """Put the message of a turn that died at the end of the conversation, as a new turn; gives its id."""
     text = yield from asked_text(old_turn_id)
@@ -235,6 +247,8 @@ def _count_usage(held: Held, job: Job, step: LlmStep, turn_id: str | None) -> St
         tokens_out=step.usage.output,
         tokens_cached=step.usage.cached,
         tokens_reasoning=step.usage.reasoning,
+        cost=None if step.cost is None else step.cost.micros,
+        currency=None if step.cost is None else step.cost.currency,
         now=held.at,
     )
 
