@@ -193,21 +193,20 @@ class Host:
             hear: Told of approvals that are requested and resolved.
 
         Raises:
+            StateError: The store cannot be used, or another process works on the state folder.
             Exception: What the approver raised; the call was stopped then.
         """
+        opened = await self._open()
         try:
-            opened = await self._open()
             runner = self._runner(opened, tool, checker or PermissionChecker(ANYTHING))
-            await opened.store.run(self._submit(call, run_id))
-            try:
-                return await self._advance(opened.store, runner, run_id, hear)
-            except BaseException:
-                await finish(opened.store.run(cancel_run(self._terms, run_id)))
-                raise
-        except ToolError as error:
+        except ToolError as error:  # its interpreter is gone
             return Result(content=str(error), code=error.code)
-        except StateError as error:
-            return Result(content=f"the call cannot be recorded: {error}", code=Code.TOOL_FAILED)
+        await opened.store.run(self._submit(call, run_id))
+        try:
+            return await self._advance(opened.store, runner, run_id, hear)
+        except BaseException:
+            await finish(opened.store.run(cancel_run(self._terms, run_id)))
+            raise
 
     async def _open(self) -> Opened:
         async with self._opening:

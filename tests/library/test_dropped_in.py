@@ -29,8 +29,10 @@ from ias import (
     ToolRegistry,
     load_tools,
 )
+from ias.cycle.execution import CANCELLED
+from ias.cycle.loop import tool_message
 from ias.domain.messages import JsonObject, ToolCall, ToolMessage
-from ias.errors import Code
+from ias.errors import Code, StateLockedError
 from ias.runtime.http_service import HttpSettings
 from tests.cycle.script import Answer, ScriptedModel, call, says
 from tests.library.tools import GET, HOST, POST, Weather, kinds, put_player, script
@@ -156,7 +158,7 @@ async def test_without_an_approver_the_answer_is_no_and_says_why(tmp_path: Path,
     async with LlmCycle(model(plays(POST, DONE))) as cycle:
         await cycle.submit_with_tools("go", registry_of(*load(tmp_path, shop)))
 
-    assert results(cycle)[0].startswith("error approval_denied: ")
+    assert "approval_denied" in results(cycle)[0]
     assert "the LlmCycle has no approver" in results(cycle)[0]
     assert shop.seen == []
 
@@ -182,7 +184,7 @@ async def test_what_the_approver_raises_comes_out_and_the_trace_stays_whole(tmp_
         with pytest.raises(ZeroDivisionError):
             await cycle.submit_with_tools("go", registry_of(*load(tmp_path, shop)))
 
-    assert results(cycle) == ["error cancelled: the call was stopped before it ended"]
+    assert results(cycle) == [tool_message(call(), CANCELLED).text]
     assert shop.seen == []
 
 
@@ -226,7 +228,7 @@ async def test_a_stream_left_while_a_person_is_asked_stops_the_call(tmp_path: Pa
                 if isinstance(event, ApprovalRequested):
                     break
         assert was_stopped.is_set()
-        assert results(cycle) == ["error cancelled: the call was stopped before it ended"]
+        assert results(cycle) == [tool_message(call(), CANCELLED).text]
 
 
 async def test_the_registrys_permissions_hold_for_what_a_program_asks_for(tmp_path: Path, shop: Loopback) -> None:
@@ -235,7 +237,7 @@ async def test_the_registrys_permissions_hold_for_what_a_program_asks_for(tmp_pa
     async with LlmCycle(model(plays(GET, "echo")), approver=Approver(says_yes=True)) as cycle:
         await cycle.submit_with_tools("go", registry)
 
-    assert results(cycle)[0].startswith("error permission_denied: ")
+    assert "permission_denied" in results(cycle)[0]
     assert shop.seen == []
 
 
@@ -245,7 +247,7 @@ async def test_a_host_that_the_spec_does_not_name_is_refused_unasked(tmp_path: P
     async with LlmCycle(model(plays(elsewhere, DONE)), approver=approver) as cycle:
         await cycle.submit_with_tools("go", registry_of(*load(tmp_path, shop)))
 
-    assert results(cycle)[0].startswith("error host_not_allowed: ")
+    assert "host_not_allowed" in results(cycle)[0]
     assert approver.asked == []
 
 
@@ -267,6 +269,18 @@ async def test_what_tools_remember_is_kept_where_the_cycle_has_a_state_folder(tm
     assert runs == [("done", "ok"), ("done", "ok")]
     assert [state for state, _ in steps] == ["done", "done"]
     assert json.loads(steps[1][1])["rows"][0]["value"] == "yes"
+
+
+async def test_a_state_folder_in_use_is_told_to_the_program(tmp_path: Path, shop: Loopback) -> None:
+    config = CycleConfig(state=tmp_path / "state")
+    registry = registry_of(*load(tmp_path, shop))
+    async with LlmCycle(model(plays(GET, "echo"), plays(GET, "echo")), config) as cycle:
+        await cycle.submit_with_tools("go", registry)
+        async with LlmCycle(model(plays(GET, "echo")), config) as other:
+            with pytest.raises(StateLockedError, match=r"works on .* already"):
+                await other.submit_with_tools("go", registry)
+
+    assert results(other) == [tool_message(call(), CANCELLED).text]
 
 
 async def test_the_registry_calls_a_program_with_nobody_to_ask(tmp_path: Path, shop: Loopback) -> None:

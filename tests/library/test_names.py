@@ -13,9 +13,8 @@ import pytest
 
 import ias
 from ias.errors import Code, PermissionDeniedError
-from tests.library.tools import Weather
+from tests.library.tools import Weather, put_player
 
-ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 EVENTS = {
     "ApprovalRequested",
@@ -126,8 +125,9 @@ def test_every_public_name_has_an_example() -> None:
 @pytest.mark.parametrize(
     "name", sorted(name for name, member in public().items() if BLOCK.search(member.__doc__ or ""))
 )
-async def test_the_example_of_a_docstring_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)  # for `load_tools("tools")`
+async def test_the_example_of_a_docstring_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_player(tmp_path / "tools")
+    monkeypatch.chdir(tmp_path)  # for `load_tools("tools")`
     monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
     registry = ias.ToolRegistry()
     registry.register(Weather())
