@@ -160,7 +160,10 @@ def _fill_tree(value: JsonValue, keys: Keys, document: Document, env: Mapping[st
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         place = (*keys, key)
-        if not isinstance(item, str) or not slots(item):
+        if isinstance(item, str) and "\0" in item:
+            message = f"{dotted(place)} has a NUL character, which nothing here can hold"
+            yield Fault(key=dotted(place), line=document.line(place), message=message)
+        elif not isinstance(item, str) or not slots(item):
             yield from _fill_tree(item, place, document, env)
         elif place not in LAZY:
             try:

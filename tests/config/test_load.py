@@ -172,6 +172,12 @@ def test_a_mistake_is_told_with_line_key_and_fix(tmp_path: Path, text: str, mess
     assert told(tmp_path, text) == message
 
 
+@pytest.mark.parametrize("key", ["store: {url", "logs: {dir", "api: {token_file", "llm: {api_key"])
+def test_a_nul_character_is_a_mistake_wherever_it_stands(tmp_path: Path, key: str) -> None:
+    message = told(tmp_path, f'{key}: "a\\0b"}}\n')
+    assert message == f"1: {key.replace(': {', '.')} has a NUL character, which nothing here can hold"
+
+
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_lines_up_to_a_bound(tmp_path: Path) -> None:
     text = "api:\n  prot: 1\nllm:\n" + "".join(f"  x{number}: 1\n" for number in range(9))
     lines = told(tmp_path, text).splitlines()
