@@ -1,9 +1,11 @@
 """The loaded tools as the routes see them, and the watch that reloads them when a file changes."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from ias.daemon.parts import Parts
+from ias.daemon.watching import follow
 from ias.domain.messages import JsonObject
 from ias.registry import ToolRegistry
 from ias.runtime.program import ProgramTool
@@ -48,8 +50,17 @@ class LoadedTools:
         # A compiled module, off the path to ready; its stop event has no type.
         from watchfiles import awatch  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]
 
-        async for _ in awatch(*folders, debounce=SETTLE_MS, recursive=True, stop_event=self._stop):
-            self._report(await self._toolbox.load())
+        def changes() -> AsyncIterator[object]:
+            return awatch(*folders, debounce=SETTLE_MS, recursive=True, stop_event=self._stop)
+
+        await follow(changes, self._load, self._complain)
+
+    async def _load(self) -> None:
+        self._report(await self._toolbox.load())
+
+    def _complain(self, reason: str) -> None:
+        text = f"tools are not watched: {reason}; `ias tools reload` loads them meanwhile"
+        self._logs.ops.warning("tools_not_watched", text=text)
 
     async def _catch_up(self) -> None:
         """Find what changed between the first load and the moment from which changes are followed.
@@ -57,7 +68,7 @@ class LoadedTools:
         It runs after `_follow` has come to its first wait, so nothing falls between the two.
         """
         if await self._toolbox.is_stale():
-            self._report(await self._toolbox.load())
+            await self._load()
 
     def _report(self, loaded: Loaded) -> None:
         changes = loaded.changes
