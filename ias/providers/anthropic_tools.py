@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from ias.domain.messages import JsonObject, JsonValue, ToolDef
 from ias.providers.readings import mapping, plain_object, string
-from ias.providers.tool_names import WireNames, object_schema
+from ias.providers.schemas import object_schema
+from ias.providers.tool_names import WireNames
 
 KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 """What a property may be called; another name is a 400 for the whole request (composio#3500, decocms/studio#6874)."""

@@ -1,23 +1,17 @@
 """Tools in the form that every provider accepts: names of a narrow alphabet, schemas that are objects."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable
-from typing import cast
 
 from ias.domain.messages import AssistantMessage, JsonObject, JsonValue, MessageRequest, ToolDef
 from ias.providers.readings import mapping, string
+from ias.providers.schemas import object_schema
 
 NAME_LIMIT = 64
 """Characters; DeepSeek's pages say 128, its answers said 64 (ida-pro-mcp#129), and OpenAI says 64."""
-DEPTH_LIMIT = 24
-"""Levels of a schema; what lies deeper is left open."""
 
 WRONG_LETTER = re.compile(r"[^a-zA-Z0-9_-]")
-SUB_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
-SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-SCHEMA_MAPS = ("properties", "$defs", "definitions", "patternProperties")
 
 
 class WireNames:
@@ -87,45 +81,5 @@ def taken(offered: JsonValue, names: WireNames) -> tuple[ToolDef, ...]:
     )
 
 
-def object_schema(parameters: JsonValue) -> JsonObject:
-    """Make a schema one of type object, as DeepSeek and OpenAI demand (400 for `{}`, null, `"required": null`)."""
-    try:
-        json.dumps(parameters, allow_nan=False)
-    except (ValueError, TypeError, RecursionError):
-        return {"type": "object", "properties": {}}
-    schema = _schema(parameters, DEPTH_LIMIT)
-    schema.pop("$schema", None)
-    properties = schema.get("properties")
-    return {**schema, "type": "object", "properties": properties if isinstance(properties, dict) else {}}
-
-
 def _shape(name: str) -> str:
     return WRONG_LETTER.sub("_", name)[:NAME_LIMIT] or "tool"
-
-
-def _schema(schema: JsonValue, depth: int) -> JsonObject:
-    if not isinstance(schema, dict) or depth == 0:
-        return {}
-    kept: JsonObject = {}
-    for key, value in schema.items():
-        if value is None:
-            continue
-        if key in SCHEMA_MAPS:
-            if isinstance(value, dict):
-                kept[key] = {name: _schema(inner, depth - 1) for name, inner in value.items()}
-        elif key in SCHEMA_LISTS:
-            if isinstance(value, list) and value:
-                kept[key] = [_schema(inner, depth - 1) for inner in value]
-        elif key in SUB_SCHEMAS:
-            kept[key] = value if isinstance(value, bool) and key != "items" else _schema(value, depth - 1)
-        elif key == "required":
-            _keep_required(kept, value)
-        else:
-            kept[key] = value
-    return kept
-
-
-def _keep_required(kept: JsonObject, value: JsonValue) -> None:
-    names = [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
-    if names:
-        kept["required"] = cast("list[JsonValue]", names)

@@ -24,7 +24,8 @@ from ias.domain.messages import (
     message_to_json,
 )
 from ias.errors import LlmError, TransportError
-from ias.providers.tool_names import names_of, object_schema
+from ias.providers.schemas import object_schema
+from ias.providers.tool_names import names_of
 from tests.providers.loopback import KEY, Exchange, request_of, take
 from tests.providers.wires import ANSWER, WIRES, WireKit, ask
 
