@@ -79,7 +79,8 @@ def _listed(folder: Path, rejected: list[Problem] | None) -> list[Path]:
 
 def _states(top: Path) -> Iterator[tuple[str, os.stat_result]]:
     for entry in _listed(top, None):
-        yield from _below(str(entry.resolve()))  # a tool's folder may be a link
+        # A tool's folder may be a link; `Path.resolve` fails at a link to itself and where it may not look.
+        yield from _below(os.path.realpath(entry))
 
 
 def _below(top: str) -> Iterator[tuple[str, os.stat_result]]:

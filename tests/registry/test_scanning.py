@@ -93,6 +93,16 @@ def test_a_tools_folder_that_is_a_link_is_followed(tmp_path: Path) -> None:
     assert fingerprint([tmp_path / "tools"]) != before
 
 
+def test_a_link_that_leads_to_itself_hides_no_other_tool(tmp_path: Path) -> None:
+    write_spec(tmp_path, GOOD)
+    (tmp_path / "tools" / "loop").symlink_to("loop")
+
+    found = scan_project(tmp_path)
+
+    assert [spec.name for spec in found.specs] == ["greet"]
+    assert fingerprint([tmp_path / "tools"]) != fingerprint([])
+
+
 PIECES = st.sampled_from(
     [*GOOD.splitlines(), "params:", "  - name: x", "    enum: [1, a]", "hosts: [a.b]", "- a", "{", "&a"]
 )
