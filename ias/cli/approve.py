@@ -2,21 +2,24 @@
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ias.cli import words
-from ias.cli.exits import DENIED, FAILED, UsageError, complain
+from ias.cli.exits import DENIED, DONE, FAILED, UsageError, complain
 from ias.cli.keyboard import forget_typed, read_line
 from ias.cli.output import left, say, say_aside, say_json, when
-from ias.cli.place import Place, find_place, login_name
+from ias.cli.place import Place, find_place, login_name, program
 from ias.cli.request_view import reach, read_request, render, secrets_in
 from ias.cli.visible import tame, visible
 from ias.domain.approvals import Scope
 from ias.errors import NotFoundError
 from ias.store.base import Row
 from ias.store.once import read_once, run_once
+
+if TYPE_CHECKING:
+    from ias.cli.specs import About
 
 Ref = Annotated[str, typer.Argument(metavar="ID", help="The request: A12, or its whole id.")]
 ScopeOption = Annotated[Scope, typer.Option(help="How far the yes reaches.")]
@@ -84,6 +87,8 @@ def decide(
     Raises:
         typer.Exit: Somebody else was first, or the time was over.
     """
+    if row["state"] != "pending" and not as_json:
+        raise _settled(row, approve=approve, scope=scope)
     from ias.store.transactions.approvals import decide_approval  # the words of all refusals come with it
 
     decision = run_once(
@@ -108,12 +113,26 @@ def decide(
     elif decision.won:
         say(words.APPROVED(ref=ref) if approve else words.DENIED(ref=ref))
         if decision.rules:
-            say(words.RULES_MADE(rules=" ".join(f"R{number}" for number in decision.rules)))
+            rules = [f"R{number}" for number in decision.rules]
+            say(words.RULES_MADE(rules=" ".join(rules), ias=program(), first=rules[0]))
         if not is_up:
             say_aside(words.NOT_UP())
     if not decision.won:
         complain(words.SETTLED(ref=ref, state=decision.state, who=decision.decided_by or "-"))
         raise typer.Exit(DENIED if decision.state in ("denied", "expired") else FAILED)
+
+
+def _settled(row: Row, *, approve: bool, scope: Scope) -> typer.Exit:
+    """Say that a request was settled before; exit 0 only where all that was wanted is so."""
+    ref = f"A{row['num']}"
+    complain(words.SETTLED(ref=ref, state=row["state"], who=row["decided_by"] or "-"))
+    is_yes = row["state"] in ("approved", "consumed")
+    if approve and is_yes and scope is not Scope.ONCE:
+        say_aside(words.NO_RULES(ref=ref))
+        return typer.Exit(FAILED)
+    if approve == is_yes and row["state"] in ("approved", "consumed", "denied"):
+        return typer.Exit(DONE)
+    return typer.Exit(DENIED if row["state"] in ("denied", "expired") else FAILED)
 
 
 def approval_json(row: Row) -> dict[str, Any]:
@@ -129,7 +148,10 @@ def show_request(row: Row, place: Place, *, full: bool) -> bool:
     """
     items = read_request(row["request"], row["digest"])
     view = render(items, is_full=full)
+    told = _about(place, row["tool"])
     say(words.WANTS(ref=f"A{row['num']}", tool=visible(row["tool"])))
+    if told.what is not None:
+        say(told.what)
     for line in view.lines:
         say(line)
     if not view.is_whole:
@@ -137,7 +159,7 @@ def show_request(row: Row, place: Place, *, full: bool) -> bool:
     facts = {
         "state": row["state"],
         "secrets": words.SECRETS(names=", ".join(secrets_in(items))) if secrets_in(items) else None,
-        "risk": _risk(place, row["tool"]),
+        "risk": told.risk,
         "for": f"{visible(row['user_id'])} ({visible(row['channel'])})",
         "conversation": row["conversation_id"],
         "call": row["run_id"],
@@ -155,11 +177,10 @@ def show_request(row: Row, place: Place, *, full: bool) -> bool:
     return view.is_whole
 
 
-def _risk(place: Place, tool: str) -> str:
-    """Give the tool's risk as its spec says now; the spec is read only when a person looks."""
-    from ias.cli.specs import risk_of
+def _about(place: Place, tool: str) -> "About":
+    from ias.cli.specs import about  # read only when a person looks
 
-    return risk_of(place.home, tool)
+    return about(place.home, tool)
 
 
 def _is_confirmed(row: Row, place: Place, *, full: bool) -> bool:

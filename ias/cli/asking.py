@@ -1,18 +1,20 @@
 """Approvals in place: the question on the terminal, the answer by a key, for `ias chat` and `ias run`."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from ias.cli import words
 from ias.cli.client import ApiError, Daemon
 from ias.cli.exits import UsageError
 from ias.cli.keyboard import forget_typed, read_line
-from ias.cli.output import left, say_aside
+from ias.cli.output import left, say_aside, when
 from ias.cli.place import login_name, program
 from ias.cli.request_view import reach, read_request, render, secrets_in
+from ias.cli.specs import About, about
 from ias.cli.visible import tame, visible
 from ias.domain.messages import JsonObject
 
@@ -34,21 +36,42 @@ class Question:
     digest: str
     items: tuple[JsonObject, ...]
     expires_at: int
+    home: Path
     is_seen_whole: bool = False
 
     def show(self, *, is_full: bool = False) -> None:
         """Print the request on stderr."""
         view = render(self.items, is_full=is_full)
         self.is_seen_whole = self.is_seen_whole or view.is_whole
+        told = about(self.home, self.tool)
         say_aside(words.WANTS(ref=self.ref, tool=visible(self.tool)))
+        if told.what is not None:
+            say_aside(told.what)
         for line in view.lines:
             say_aside(line)
         if names := secrets_in(self.items):
             say_aside(f"secrets {words.SECRETS(names=', '.join(names))}")
-        say_aside(f"digest {self.digest[:16]}  expires in {left(self.expires_at)}")
         if is_full:
-            for line in reach(self.items):
-                say_aside(f"always: {line}")
+            self._show_facts(told)
+        else:
+            say_aside(f"risk {told.risk}  digest {self.digest[:16]}  expires in {left(self.expires_at)}")
+        for line in reach(self.items):
+            say_aside(words.ALWAYS(what=line))
+
+    def _show_facts(self, told: About) -> None:
+        first = self.items[0]
+        facts = {
+            "risk": told.risk,
+            "for": first.get("user"),
+            "conversation": first.get("conversation"),
+            "call": first.get("call"),
+            "tool sha256": first.get("tool_sha256"),
+            "digest": self.digest,
+            "expires": f"{when(self.expires_at)} ({left(self.expires_at)})",
+        }
+        for name, value in facts.items():
+            if value is not None:
+                say_aside(f"{name:<14}{visible(str(value))}")
 
     @property
     def choices(self) -> str:
@@ -56,14 +79,14 @@ class Question:
         return words.CHOICES() if self.is_seen_whole else words.CHOICES_HIDDEN()
 
 
-def question_of(*, num: int, tool: str, digest: str, request: str, expires_at: int) -> Question:
+def question_of(home: Path, *, num: int, tool: str, digest: str, request: str, expires_at: int) -> Question:
     """Make a question of a stored approval.
 
     Raises:
         StateError: The request does not have that digest.
     """
     items = read_request(request, digest)
-    return Question(ref=f"A{num}", tool=tool, digest=digest, items=items, expires_at=expires_at)
+    return Question(ref=f"A{num}", tool=tool, digest=digest, items=items, expires_at=expires_at, home=home)
 
 
 def choose(question: Question, typed: str) -> Choice | None:
@@ -78,7 +101,11 @@ def choose(question: Question, typed: str) -> Choice | None:
         case "d":
             question.show(is_full=True)
             return None
+        case "y" | "a":
+            say_aside(words.SEE_FIRST())
+            return None
         case _:
+            say_aside(words.KEYS())
             return None
 
 
@@ -110,10 +137,18 @@ def decide(daemon: Daemon, question: Question, choice: Choice) -> None:
         "via": "cli",
     }
     try:
-        daemon.post(f"/api/approvals/{question.ref}/decision", body)
+        decided = daemon.post(f"/api/approvals/{question.ref}/decision", body)
     except ApiError as error:
         winner: Mapping[str, Any] = error.problem.get("winner") or {}
         if not winner:
             raise
         who = tame(str(winner.get("decided_by") or "-"))
         say_aside(words.SETTLED(ref=question.ref, state=tame(str(winner.get("state"))), who=who))
+        return
+    tell_rules(decided.get("rules") or ())
+
+
+def tell_rules(refs: Sequence[str]) -> None:
+    """Say which standing rules a yes left, and how to end them."""
+    if refs:
+        say_aside(words.RULES_MADE(rules=" ".join(refs), ias=program(), first=refs[0]))

@@ -1,36 +1,25 @@
 """`ias chat`: one question, or a conversation; the answer streams, tools and approvals show as they happen."""
 
 import importlib
-import signal
+import secrets
 import sys
-from dataclasses import dataclass, field
-from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ias.cli import words
-from ias.cli.asking import Question, choose, decide, question_of
-from ias.cli.client import Daemon, ServerEvent
-from ias.cli.exits import DONE, FAILED, INTERRUPTED
-from ias.cli.feed import Feed, Mark
-from ias.cli.keyboard import forget_typed, read_line
+from ias.cli.client import Daemon
+from ias.cli.exits import DONE, UsageError
+from ias.cli.feed import Feed
 from ias.cli.output import say_aside
-from ias.cli.place import OPERATOR, find_place, program
-from ias.cli.screen import Screen, print_event
-from ias.errors import IasError
+from ias.cli.place import OPERATOR, Place, find_place, program
+from ias.cli.screen import Screen
+from ias.cli.turn import Settings, Turn
+from ias.errors import IasError, NotFoundError
 
-REPLIED = ("reply", "command", "max_turns", "loop")  # endings with words for the person
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Who talks, where, and what is shown."""
-
-    user_id: str
-    conversation: str | None
-    is_reasoning: bool
-    as_json: bool
+NEW = "/new"
+CHANNEL = "cli"
+ADDRESS_SHARED = 150  # characters of the user's name in the address of a conversation of its own
 
 
 def chat(
@@ -38,14 +27,22 @@ def chat(
     text: Annotated[list[str] | None, typer.Argument(help="One question; without it a conversation begins.")] = None,
     *,
     user: Annotated[str, typer.Option(help="Who is talking; memories belong to a user.")] = OPERATOR,
-    conversation: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
+    conversation: Annotated[str | None, typer.Option(metavar="ID", help="Go on in this conversation.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Begin anew; what goes on or waits before is stopped.")] = False,
     reasoning: Annotated[bool, typer.Option("--reasoning", help="Show the model's reasoning.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print events as lines of JSON.")] = False,
 ) -> None:
-    """Talk in the terminal, or ask one question."""
-    settings = Settings(user_id=user, conversation=conversation, is_reasoning=reasoning, as_json=as_json)
-    talk = Talk(Daemon(find_place(context).socket), settings)
-    raise typer.Exit(talk.turn(" ".join(text)) if text else _converse(talk))
+    """Talk in the terminal, or ask one question.
+
+    Questions go on with your open conversation. While a request in it waits for approval, a single question gets a
+    conversation of its own, so that it need not wait too. Exit code of a single question: 0 answered; 1 no answer, or
+    the last call failed; 3 the last call was denied.
+    """
+    if new and conversation is not None:
+        raise UsageError("--new and --conversation exclude each other; leave one out")
+    settings = Settings(user_id=user, conversation=conversation, is_new=new, is_reasoning=reasoning, as_json=as_json)
+    talk = Talk(find_place(context), settings)
+    raise typer.Exit(talk.ask(" ".join(text)) if text else _converse(talk))
 
 
 def _converse(talk: "Talk") -> int:
@@ -54,15 +51,20 @@ def _converse(talk: "Talk") -> int:
     if is_terminal:
         importlib.import_module("readline")  # gives `input` a line editor and a history
         say_aside(words.WELCOME())
-    code = DONE
+    code, interrupts = DONE, 0
     while True:
         try:
             line = input(words.PROMPT() if is_terminal else "")
         except EOFError:
             return code
         except KeyboardInterrupt:
+            interrupts += 1
             say_aside("")
-            return INTERRUPTED
+            if interrupts > 1:
+                return DONE
+            say_aside(words.LEAVE())
+            continue
+        interrupts = 0
         if line.strip():
             try:
                 code = talk.turn(line)
@@ -75,38 +77,66 @@ def _converse(talk: "Talk") -> int:
 class Talk:
     """A person at the terminal: turn after turn, in one conversation until `/new`."""
 
-    def __init__(self, daemon: Daemon, settings: Settings) -> None:
-        self._daemon = daemon
+    def __init__(self, place: Place, settings: Settings) -> None:
+        self._place = place
+        self._daemon = Daemon(place.socket)
         self._settings = settings
+        self._address: str | None = None
         self._conversation = ""
         self._feed: Feed | None = None
 
     def greet(self) -> None:
-        """Find out at once that no daemon runs, not after the first message.
+        """Find out at once that no daemon runs, not after the first message; begin anew if that was asked for.
 
         Raises:
             DaemonNotRunningError: None does.
         """
         self._daemon.get("/healthz")
+        if self._settings.is_new:
+            self._post(NEW)
 
-    def turn(self, text: str) -> int:
+    def ask(self, text: str) -> int:
+        """Ask a single question; where one of the person's waits for approval, in a conversation of its own."""
+        if self._settings.is_new:
+            self._post(NEW)
+        elif self._settings.conversation is None:
+            self._keep_apart()
+        return self.turn(text, is_single=True)
+
+    def turn(self, text: str, *, is_single: bool = False) -> int:
         """Post a message and show its turn to the end.
 
         Returns:
-            0 if a reply came, 1 if not, 130 if the person left.
+            0 if a reply came, 1 if not, 130 if the person left; for a single question also how its last call ended.
         """
-        settings = self._settings
-        posted = self._daemon.post(
-            "/api/messages",
-            {"user_id": settings.user_id, "text": text, "conversation": settings.conversation, "channel": "cli"},
-        )
+        posted = self._post(text)
         return Turn(
             daemon=self._daemon,
-            settings=settings,
-            conversation=posted["conversation"],
+            settings=self._settings,
+            place=self._place,
             feed=self._follow(posted["conversation"], posted["cursor"]),
-            screen=Screen(posted["turn"], is_reasoning=settings.is_reasoning),
+            screen=Screen(posted["turn"], is_reasoning=self._settings.is_reasoning),
+            turn_id=posted["turn"],
+            is_single=is_single,
         ).follow()
+
+    def _post(self, text: str) -> dict[str, Any]:
+        settings = self._settings
+        body = {"user_id": settings.user_id, "text": text, "conversation": settings.conversation, "channel": CHANNEL}
+        if self._address is not None:
+            body["address"] = self._address
+        try:
+            return self._daemon.post("/api/messages", body)
+        except NotFoundError as error:
+            raise NotFoundError(f"{error}; --new begins one, and without either your open one goes on") from error
+
+    def _keep_apart(self) -> None:
+        user_id = self._settings.user_id
+        for approval in self._daemon.get("/api/approvals?state=pending"):
+            if (approval["channel"], approval["address"]) == (CHANNEL, user_id):
+                self._address = f"{user_id[:ADDRESS_SHARED]}#{secrets.token_hex(4)}"
+                say_aside(words.APART(ref=f"A{approval['num']}", ias=program()))
+                return
 
     def _follow(self, conversation: str, cursor: int) -> Feed:
         """Give the conversation's feed: the one that runs, so that nothing between two turns is missed."""
@@ -116,111 +146,3 @@ class Talk:
             self._feed = Feed(self._daemon, conversation, cursor)
             self._conversation = conversation
         return self._feed
-
-
-@dataclass(slots=True, kw_only=True)
-class Turn:
-    """One turn as it goes on."""
-
-    daemon: Daemon
-    settings: Settings
-    conversation: str
-    feed: Feed
-    screen: Screen
-    questions: list[Question] = field(default_factory=lambda: [])
-    is_stopping: bool = False
-
-    def follow(self) -> int:
-        """Show events and ask questions until the turn is over; Ctrl-C stops it, a second one leaves."""
-        before = signal.signal(signal.SIGINT, self._on_interrupt)
-        try:
-            while self.screen.reason is None:
-                self._step()
-        except KeyboardInterrupt:
-            return INTERRUPTED
-        finally:
-            signal.signal(signal.SIGINT, before)
-        reason = self.screen.reason
-        if reason in REPLIED:
-            return DONE
-        if not self.settings.as_json:
-            self.screen.aside(words.ENDED(reason=reason))
-        return INTERRUPTED if self.is_stopping else FAILED
-
-    def _step(self) -> None:
-        can_ask = bool(self.questions) and sys.stdin.isatty() and not self.settings.as_json
-        event = self.feed.wait(sys.stdin.fileno() if can_ask else None)
-        match event:
-            case None:
-                self._on_line(read_line())
-            case Mark.LOST:
-                self.screen.aside(words.LOST_CONNECTION())
-            case Mark.INTERRUPT:
-                self.screen.aside(words.STOPPING())
-                self.daemon.post(f"/api/conversations/{self.conversation}/cancel", {})
-            case ServerEvent():
-                self._on_event(event)
-
-    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Handle Ctrl-C between two events: an event that is being shown is not torn."""
-        if self.is_stopping:
-            raise KeyboardInterrupt
-        self.is_stopping = True
-        self.feed.interrupt()
-
-    def _on_event(self, event: ServerEvent) -> None:
-        if self.settings.as_json:
-            print_event(event)
-            self._watch_end(event)
-        else:
-            self.screen.show(event)
-        match event.name:
-            case "ApprovalRequested":
-                self._ask(event)
-            case "ApprovalResolved":
-                self.questions = [other for other in self.questions if other.ref != f"A{event.body['num']}"]
-                self._prompt()
-            case _:
-                return
-
-    def _watch_end(self, event: ServerEvent) -> None:
-        if event.name == "TurnComplete":
-            self.screen.show(event)
-
-    def _ask(self, event: ServerEvent) -> None:
-        body = event.body
-        question = question_of(
-            num=body["num"],
-            tool=body["tool_name"],
-            digest=body["digest"],
-            request=body["request"],
-            expires_at=body["expires_at"],
-        )
-        self.screen.end_line()
-        if not self.settings.as_json:
-            question.show()
-        if self.settings.as_json or not sys.stdin.isatty():
-            say_aside(words.ELSEWHERE(ref=question.ref, ias=program()))
-            return
-        self.questions.append(question)
-        if len(self.questions) == 1:
-            self._prompt()
-
-    def _on_line(self, typed: str | None) -> None:
-        question = self.questions[0]
-        if typed is None:  # the terminal was closed for input: the question stays for another one
-            self.questions.clear()
-            say_aside(words.ELSEWHERE(ref=question.ref, ias=program()))
-            return
-        choice = choose(question, typed)
-        if choice is None:
-            self._prompt()
-        else:
-            self.questions.pop(0)
-            decide(self.daemon, question, choice)
-
-    def _prompt(self) -> None:
-        if self.questions:
-            forget_typed()
-            sys.stderr.write(f"{self.questions[0].ref} {self.questions[0].choices}")
-            sys.stderr.flush()

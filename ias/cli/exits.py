@@ -7,6 +7,7 @@ import typer
 from ias.cli.visible import tame
 from ias.errors import (
     AmbiguousIdError,
+    Code,
     ConfigError,
     DaemonNotRunningError,
     IasError,
@@ -35,9 +36,24 @@ CODES: tuple[tuple[type[IasError], int], ...] = (
     (PermissionDeniedError, DENIED),
 )
 
+REFUSED = (Code.PERMISSION_DENIED, Code.APPROVAL_DENIED, Code.APPROVAL_EXPIRED, Code.HOST_NOT_ALLOWED)
+
 
 class UsageError(IasError):
     """A command was called in a way that it cannot be."""
+
+
+def exit_code(code: str) -> int:
+    """Give the exit code for how a call ended."""
+    match code:
+        case Code.OK:
+            return DONE
+        case Code.NOT_FOUND:
+            return NOT_FOUND
+        case Code.INVALID_ARGUMENTS:
+            return USAGE
+        case _:
+            return DENIED if code in REFUSED else FAILED
 
 
 def fail(message: str, code: int) -> typer.Exit:

@@ -1,6 +1,7 @@
 """What commands print: JSON for programs, columns for people."""
 
 import json
+import math
 import re
 import sys
 import time
@@ -60,8 +61,9 @@ def span(seconds: float) -> str:
 
 
 def left(until_ms: int) -> str:
-    """Give how long it is until an instant, `0s` if it is over."""
-    return span(until_ms / 1000 - time.time())
+    """Give how long it is until an instant, rounded up as people count down; `0s` if it is over."""
+    seconds = until_ms / 1000 - time.time()
+    return span(math.ceil(seconds / MINUTE) * MINUTE if seconds > MINUTE else seconds)
 
 
 def ago(at_ms: int | None) -> str:

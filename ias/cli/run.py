@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ import typer
 from ias.cli import words
 from ias.cli.asking import Choice, Question, ask, decide, question_of
 from ias.cli.client import CALL_TIMEOUT, Daemon
-from ias.cli.exits import DENIED, DONE, FAILED, NOT_FOUND, USAGE, UsageError, complain
+from ias.cli.exits import DONE, USAGE, UsageError, complain, exit_code
 from ias.cli.options import help_lines, read_options
 from ias.cli.output import say, say_aside, say_json
 from ias.cli.place import OPERATOR, Place, find_place, program
@@ -26,7 +27,6 @@ from ias.toolspec.arguments import validate_args
 
 CONTEXT: dict[str, object] = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 LOOK_AGAIN = 0.2  # seconds between two looks at a run that waits for a person elsewhere
-REFUSED = (Code.PERMISSION_DENIED, Code.APPROVAL_DENIED, Code.APPROVAL_EXPIRED, Code.HOST_NOT_ALLOWED)
 
 
 def run(
@@ -66,7 +66,7 @@ def call(place: Place, spec: ToolSpec, args: JsonObject, *, user_id: str, approv
     """
     with Daemon(place.socket) as daemon:
         if _is_up(daemon):
-            return _call_daemon(daemon, spec.name, args, user_id=user_id, approve_once=approve_once)
+            return _call_daemon(daemon, place, spec.name, args, user_id=user_id, approve_once=approve_once)
     from ias.daemon.once import call_once  # all that runs a call, without a daemon around it
 
     return call_once(
@@ -74,24 +74,13 @@ def call(place: Place, spec: ToolSpec, args: JsonObject, *, user_id: str, approv
         tool=spec.name,
         args=args,
         user_id=user_id,
-        ask=lambda row: _ask_alone(row, approve_once=approve_once),
+        ask=lambda row: _ask_alone(place.home, row, approve_once=approve_once),
     )
 
 
-def exit_code(code: str) -> int:
-    """Give the exit code for how a call ended."""
-    match code:
-        case Code.OK:
-            return DONE
-        case Code.NOT_FOUND:
-            return NOT_FOUND
-        case Code.INVALID_ARGUMENTS:
-            return USAGE
-        case _:
-            return DENIED if code in REFUSED else FAILED
-
-
-def _call_daemon(daemon: Daemon, name: str, args: JsonObject, *, user_id: str, approve_once: bool) -> Mapping[str, Any]:
+def _call_daemon(
+    daemon: Daemon, place: Place, name: str, args: JsonObject, *, user_id: str, approve_once: bool
+) -> Mapping[str, Any]:
     body = {"args": args, "user_id": user_id, "channel": "cli", "wait": True}
     state = daemon.post(f"/api/tools/{name}/call", body, timeout=CALL_TIMEOUT)
     asked: set[str] = set()
@@ -99,7 +88,7 @@ def _call_daemon(daemon: Daemon, name: str, args: JsonObject, *, user_id: str, a
         approval = state.get("approval")
         if approval is not None and approval["id"] not in asked:
             asked.add(approval["id"])
-            _ask(daemon, _question(approval), approve_once=approve_once)
+            _ask(daemon, _question(place.home, approval), approve_once=approve_once)
         time.sleep(LOOK_AGAIN)
         state = _state(daemon, state["run"])
     return state
@@ -125,8 +114,9 @@ def _state(daemon: Daemon, run_id: str) -> Mapping[str, Any]:
     return {"run": run_id, "state": row["state"]}
 
 
-def _question(approval: Mapping[str, Any]) -> Question:
+def _question(home: Path, approval: Mapping[str, Any]) -> Question:
     return question_of(
+        home,
         num=approval["num"],
         tool=approval["tool"],
         digest=approval["digest"],
@@ -145,10 +135,15 @@ def _ask(daemon: Daemon, question: Question, *, approve_once: bool) -> None:
         say_aside(words.ELSEWHERE(ref=question.ref, ias=program()))
 
 
-def _ask_alone(row: Row, *, approve_once: bool) -> Scope | None:
+def _ask_alone(home: Path, row: Row, *, approve_once: bool) -> Scope | None:
     """Ask while no daemon runs: the scope of a yes, None for a no."""
     question = question_of(
-        num=row["num"], tool=row["tool"], digest=row["digest"], request=row["request"], expires_at=row["expires_at"]
+        home,
+        num=row["num"],
+        tool=row["tool"],
+        digest=row["digest"],
+        request=row["request"],
+        expires_at=row["expires_at"],
     )
     question.show()
     if approve_once:

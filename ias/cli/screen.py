@@ -1,6 +1,5 @@
 """One turn on the terminal: the answer on stdout as it comes, everything about it on stderr."""
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -8,7 +7,7 @@ from typing import Any
 
 from ias.cli import words
 from ias.cli.client import ServerEvent
-from ias.cli.output import say_aside
+from ias.cli.output import say_aside, say_json
 from ias.cli.request_view import readable
 from ias.cli.visible import one_line, tame
 
@@ -31,10 +30,23 @@ class Screen:
         self._texts: dict[int, str] = {}
         self._attempts: dict[int, int] = {}
         self._is_line_open = False
+        self._errors: list[str] = []
         self.reason: str | None = None
+        self.last_code = "ok"
+
+    def note(self, event: ServerEvent) -> None:
+        """Keep how the turn and its last call ended, printing nothing."""
+        body = event.body
+        if body.get("turn_id") != self._turn_id:
+            return
+        if event.name == "ToolExecutionCompleted":
+            self.last_code = str(body["code"])
+        elif event.name == "TurnComplete":
+            self.reason = None if body["reason"] == "tool_calls" else str(body["reason"])
 
     def show(self, event: ServerEvent) -> None:
         """Show an event; `reason` is set by the one that closes the turn."""
+        self.note(event)
         body = event.body
         is_ours = body.get("turn_id") in (self._turn_id, "", None)
         match event.name:
@@ -49,11 +61,13 @@ class Screen:
                 self.aside(f"{'✗' if body['is_error'] else '✓'} {tame(body['tool_name'])}{failed}")
             case "ApprovalResolved":
                 self.aside(words.RESOLVED(ref=f"A{body['num']}", state=tame(str(body["state"]))))
+            case "Error" if is_ours:
+                self._errors.append(str(body["text"]))
             case "Notice" | "Error":
                 self.aside(tame(str(body["text"])))
             case "TurnComplete" if body.get("turn_id") == self._turn_id:
                 self.end_line()
-                self.reason = None if body["reason"] == "tool_calls" else str(body["reason"])
+                self._tell_errors()
             case _:
                 return
 
@@ -68,6 +82,14 @@ class Screen:
             sys.stdout.write("\n")
             sys.stdout.flush()
             self._is_line_open = False
+
+    def _tell_errors(self) -> None:
+        """Tell what went wrong, unless the answer's own words did."""
+        said = "".join(self._texts.values())
+        for error in self._errors:
+            if error not in said:
+                self.aside(tame(error))
+        self._errors.clear()
 
     def _text(self, body: Mapping[str, Any], *, is_stored: bool) -> None:
         """Print what is new of the answer's text; text of another attempt is marked and begins anew."""
@@ -105,5 +127,5 @@ class Screen:
 def print_event(event: ServerEvent) -> None:
     """Print an event as one line of JSON, for programs."""
     if event.name:
-        sys.stdout.write(json.dumps({"id": event.id, "event": event.name, "data": event.body}) + "\n")
+        say_json({"id": event.id, "event": event.name, "data": event.body}, indent=None)
         sys.stdout.flush()

@@ -1,14 +1,20 @@
 """The tools of a home as their specs say, for commands that work without the daemon."""
 
 import os
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
+from ias.cli.place import program
+from ias.cli.visible import one_line
 from ias.config.load import Config, load_config
 from ias.domain.tools import ToolSpec
 from ias.errors import IasError, NotFoundError
 from ias.toolspec.problems import Problem
 from ias.toolspec.scanning import Scan, scan
 
+DESC_SHOWN = 160  # characters of a description beside a request
+NAME = re.compile(r"^name:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
 UNKNOWN = "not known: there is no such spec now"
 
 
@@ -39,20 +45,31 @@ def find_spec(config: Config, name: str) -> ToolSpec:
     for spec in scanned.specs:
         if spec.name == name:
             return spec
-    faulty = [problem for problem in scanned.rejected if problem.file.name == f"{name}.tool.yaml"]
+    faulty = [problem for problem in scanned.rejected if _is_of(problem.file, name)]
     if faulty:
-        raise NotFoundError(f"the spec of {name!r} was rejected; {faulty[0]}")
+        raise NotFoundError(
+            f"the spec of {name!r} was rejected; {faulty[0]}\n     `{program()} tools check` shows all that is wrong"
+        )
     near = difflib.get_close_matches(name, [spec.name for spec in scanned.specs], n=3)
     hint = f"did you mean {', '.join(near)}?" if near else "`ias tools list` shows what there is"
     raise NotFoundError(f"there is no tool {name!r}; {hint}")
 
 
-def risk_of(home: Path, name: str) -> str:
-    """Give the risk that a tool's spec states now, in words for a person."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a tool's spec says of it now, in one line each, for the person who decides."""
+
+    risk: str
+    what: str | None
+
+
+def about(home: Path, tool: str) -> About:
+    """Say what a tool is, by its spec as it is now."""
     try:
-        return str(find_spec(configuration(home), name).risk)
+        spec = find_spec(configuration(home), tool)
     except IasError:
-        return UNKNOWN
+        return About(risk=UNKNOWN, what=None)
+    return About(risk=str(spec.risk), what=one_line(spec.desc, DESC_SHOWN))
 
 
 def problem_json(problem: Problem) -> dict[str, object]:
@@ -64,3 +81,14 @@ def problem_json(problem: Problem) -> dict[str, object]:
         "message": problem.message,
         "fix": problem.fix,
     }
+
+
+def _is_of(file: Path, name: str) -> bool:
+    """Say whether a spec that cannot be used is that tool's: by its file, or by the name that it seems to state."""
+    if file.name == f"{name}.tool.yaml":
+        return True
+    try:
+        text = file.read_text("utf-8", "replace")
+    except OSError:
+        return False
+    return any(match[1] == name for match in NAME.finditer(text))

@@ -39,7 +39,14 @@ APPROVED = Phrase("已批准 {ref}。", "{ref} is approved.")
 DENIED = Phrase("已拒绝 {ref}。", "{ref} is denied.")
 NOT_DECIDED = Phrase("{ref} 没有变化，仍在等待。", "{ref} was left as it is: it still waits.")
 SETTLED = Phrase("{ref} 之前已有结果：{state}（{who}）", "{ref} was settled before: {state} ({who})")
-RULES_MADE = Phrase("今后同样的请求不再询问：{rules}", "The same request is not asked about again: {rules}")
+RULES_MADE = Phrase(
+    "今后同样的请求不再询问：{rules}（撤销：{ias} approvals revoke {first}）",
+    "The same request is not asked about again: {rules} (to end that: {ias} approvals revoke {first})",
+)
+NO_RULES = Phrase("没有留下规则：{ref} 之前已经批准。", "No rule was made: {ref} was approved before.")
+ALWAYS = Phrase("[a] 以后放行：{what}", "[a] from now on lets through: {what}")
+KEYS = Phrase("请输入 y、n、a 或 d，再按回车。", "Type y, n, a or d, then Enter.")
+SEE_FIRST = Phrase("内容没有显示完，请先按 d 查看。", "Not all of it was shown: type d first.")
 REVOKED = Phrase("已撤销 {ref}，今后会再询问。", "{ref} is revoked: it is asked again from now on.")
 NOT_UP = Phrase(
     "守护进程没有运行：它启动后会继续执行。", "The daemon is not running: it goes on with this when it is started."
@@ -64,6 +71,12 @@ AGAIN = Phrase("（重新回答）", "(answering anew)")
 STOPPING = Phrase("正在停止……（再按一次 Ctrl-C 离开）", "Stopping… (Ctrl-C again leaves)")
 LOST_CONNECTION = Phrase("与守护进程的连接断开，正在重连……", "The connection to the daemon is lost; trying again…")
 WELCOME = Phrase("输入消息，Ctrl-D 离开；/new 重新开始。", "Type a message. Ctrl-D leaves, /new begins anew.")
+LEAVE = Phrase("（再按一次 Ctrl-C，或按 Ctrl-D 离开）", "(Ctrl-C once more, or Ctrl-D, leaves)")
+APART = Phrase(
+    "{ref} 还在等待批准（{ias} approve {ref}），这个问题另开一个对话。",
+    "{ref} still waits for approval ({ias} approve {ref}); this question gets a conversation of its own.",
+)
+UNQUEUED = Phrase("还没轮到这条消息，已取消。", "This message was not begun; it is cancelled.")
 PROMPT = Phrase("你> ", "you> ")
 POSTED = Phrase("已收到。", "Accepted.")
 ENDED = Phrase("（结束：{reason}）", "(ended: {reason})")

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ias.domain.approvals import Scope
-from ias.domain.messages import JsonObject
+from ias.domain.messages import JsonObject, JsonValue
 from ias.errors import NotFoundError
 from ias.store.base import Row
 from ias.store.transactions.approvals import decide_approval
@@ -66,7 +66,10 @@ async def decide(ref: str, new: NewDecision, given: Given) -> JsonObject | JSONR
     if not decision.won:
         winner = {"state": decision.state, "decided_by": decision.decided_by}
         return problem(409, f"A{approval['num']} is {decision.state} already", winner=winner)
-    return as_json(decision.approval)
+    rules: list[JsonValue] = [f"R{number}" for number in decision.rules]
+    shown = as_json(decision.approval)
+    shown["rules"] = rules
+    return shown
 
 
 def as_json(row: Row) -> JsonObject:

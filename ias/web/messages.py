@@ -103,6 +103,20 @@ async def cancel(conversation_id: str, given: Given) -> JsonObject:
     return {"cancelled": True, "turn": rows[0]["id"]}
 
 
+@router.post("/turns/{turn_id}/cancel", response_model=None)
+async def cancel_one(turn_id: str, given: Given, *, only_queued: bool = False) -> JsonObject:
+    """Stop one turn, also one that waits behind others; with `only_queued` one that has begun goes on."""
+    rows = await given.store.read("turn", id=turn_id)
+    if not rows:
+        raise NotFoundError(f"there is no turn {turn_id!r}")
+    if only_queued and rows[0]["state"] != "queued":
+        return {"cancelled": False, "detail": "it is not waiting any more"}
+    outcome = await given.store.run(cancel_turn(given.terms, turn_id))
+    if outcome == "already ended":
+        return {"cancelled": False, "detail": "it is over already"}
+    return {"cancelled": True, "turn": turn_id}
+
+
 async def _conversation(given: Services, conversation_id: str) -> Row:
     rows = await given.store.read("conversation", id=conversation_id)
     if not rows:

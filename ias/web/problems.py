@@ -1,6 +1,7 @@
 """Errors as RFC 9457 problem documents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -68,8 +69,25 @@ def _of_http(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG00
 def _of_validation(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the framework's signature
     if not isinstance(error, RequestValidationError):
         raise error
-    faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
-    return problem(422, "; ".join(faults))
+    faults = [_fault_text(fault) for fault in cast("list[dict[str, Any]]", error.errors())]
+    return problem(422, f"{'; '.join(faults)} (all fields: GET /openapi.json)")
+
+
+def _fault_text(fault: Mapping[str, Any]) -> str:
+    """Say what is wrong with one field, or with the body as a whole, in the words of who wrote it."""
+    where, *keys = fault["loc"]
+    name = ".".join(str(key) for key in keys)
+    match fault["type"]:
+        case "json_invalid":
+            return f"the body is no JSON: {fault.get('ctx', {}).get('error', fault['msg'])}, at character {name}"
+        case _ if where == "body" and not keys:
+            return "the body must be a JSON object, sent with the header Content-Type: application/json"
+        case "missing":
+            return f"{name} is missing: add it to the {where}"
+        case "extra_forbidden":
+            return f"{name} is no field of this request: leave it out"
+        case _:
+            return f"{name}: {fault['msg']}"
 
 
 def _of_bug(request: Request, error: Exception) -> JSONResponse:

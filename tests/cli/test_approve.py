@@ -76,7 +76,9 @@ def test_always_leaves_a_rule_that_can_be_listed_and_revoked(tmp_path: Path, sto
     listed = json.loads(ias(tmp_path, "approvals", "grants", "--json").out)
     revoked = ias(tmp_path, "approvals", "revoke", "R1")
 
-    assert done.out == "A1 is approved.\nThe same request is not asked about again: R1\n"
+    assert done.out == (
+        "A1 is approved.\nThe same request is not asked about again: R1 (to end that: ias approvals revoke R1)\n"
+    )
     assert [(rule["ref"], rule["method"], rule["host"], rule["path"], rule["conversation_id"]) for rule in listed] == [
         ("R1", "POST", "api.example.com", "/v1/notes", None)
     ]
@@ -94,6 +96,19 @@ def test_a_no_keeps_its_reason_and_a_later_yes_is_told_who_won(tmp_path: Path, s
     assert state_of(store, 1) == ("denied", None, "not today")
     assert (late.code, late.out) == (3, "")
     assert re.fullmatch(r"ias: A1 was settled before: denied \(\S+\)\n", late.err)
+
+
+def test_a_yes_that_comes_again_is_told_so_and_makes_no_rule(tmp_path: Path, store: Path) -> None:
+    park(store, http_request())
+    ias(tmp_path, "approve", "A1", "--yes")
+
+    again = ias(tmp_path, "approve", "A1", "--yes")
+    wider = ias(tmp_path, "approve", "A1", "--yes", "--scope", "conversation")
+
+    assert (again.code, again.out, wider.code, wider.out) == (0, "", 1, "")
+    assert re.fullmatch(r"ias: A1 was settled before: approved \(\S+\)\n", again.err)
+    assert wider.err == again.err + "No rule was made: A1 was approved before.\n"
+    assert json.loads(ias(tmp_path, "approvals", "grants", "--json").out) == []
 
 
 def test_a_yes_after_the_time_is_over_expires_the_request(tmp_path: Path, store: Path) -> None:

@@ -17,7 +17,7 @@ from ias.store.base import Row
 from tests.cli.homes import BOUND, Ended, db_request, environment, http_request, ias
 from tests.cli.scripted import Happening, Script, Step, playing
 
-EVENTS = "/api/conversations/c_1/events"
+PENDING = "GET /api/approvals?state=pending"
 POSTED = {"conversation": "c_1", "message": "t_1.0", "turn": "t_1", "cursor": 7, "duplicate": False}
 
 
@@ -54,7 +54,11 @@ def asked(num: int = 3) -> Happening:
 
 def script(*streams: list[Step]) -> Script:
     made = Script(streams=list(streams))
-    made.answers = {"POST /api/messages": [(202, POSTED)], "GET /healthz": [(200, {"status": "ok"})]}
+    made.answers = {
+        "POST /api/messages": [(202, POSTED)],
+        "GET /healthz": [(200, {"status": "ok"})],
+        PENDING: [(200, [])],
+    }
     return made
 
 
@@ -87,7 +91,7 @@ def test_one_question_prints_the_answer_on_stdout_and_the_rest_beside_it(home: P
         done_ = ias(home, "chat", "what", "time?", "--user", "bob")
 
     assert done_ == Ended(
-        code=0,
+        code=1,  # the last call failed
         out="It is noon.⟨U+001B⟩[31m\n",
         err='→ datetime {"a": 1}\n✓ datetime\n✗ weather_now: timeout\n',
     )
@@ -127,11 +131,116 @@ def test_text_and_ends_of_other_turns_are_not_ours(home: Path) -> None:
         assert ias(home, "chat", "hi").out == "ours\n"
 
 
-def test_a_turn_without_a_reply_is_exit_1(home: Path) -> None:
-    with playing(socket_of(home), script([text("the model did not answer", id=8), over(9, "provider_error")])):
+def test_a_turn_without_a_reply_is_exit_1_and_says_why_once(home: Path) -> None:
+    error: Step = (8, "Error", {"turn_id": "t_1", "text": "no route"})
+    other: Step = (9, "Error", {"turn_id": "t_1", "text": "and another"})
+    why: list[Step] = [error, other, text("the model did not answer: no route", id=10), over(11, "provider_error")]
+    with playing(socket_of(home), script(why)):
         done = ias(home, "chat", "hi")
 
-    assert done == Ended(code=1, out="the model did not answer\n", err="(ended: provider_error)\n")
+    assert done == Ended(code=1, out="the model did not answer: no route\n", err="and another\n")
+
+
+@pytest.mark.parametrize(("code", "exit_code"), [("ok", 0), ("timeout", 1), ("approval_denied", 3), ("not_found", 1)])
+def test_a_single_question_fails_as_its_last_call_did(home: Path, code: str, exit_code: int) -> None:
+    body = {"turn_id": "t_1", "tool_name": "x", "code": code, "is_error": code != "ok"}
+    events: list[Step] = [(8, "ToolExecutionCompleted", dict(body)), text("so it is"), over(9)]
+    with playing(socket_of(home), script(events, events, events)):
+        assert ias(home, "chat", "hi").code == exit_code
+        assert ias(home, "chat", "hi", "--json").code == exit_code
+        assert ias(home, "chat", stdin="hi\n").code == 0
+
+
+def test_a_single_question_does_not_wait_behind_a_request_that_waits(home: Path) -> None:
+    played = script([text("hi"), over(9)])
+    played.answers[PENDING] = [(200, [{"num": 2, "channel": "cli", "address": "bob"}])]
+    with playing(socket_of(home), played):
+        done = ias(home, "chat", "hi", "--user", "bob")
+
+    [posted] = played.posted("/api/messages")
+    assert (done.code, posted["address"][:4], len(posted["address"])) == (0, "bob#", 12)
+    assert done.err == "A2 still waits for approval (ias approve A2); this question gets a conversation of its own.\n"
+
+
+def test_a_request_of_somebody_else_keeps_nobody_apart(home: Path) -> None:
+    played = script([text("hi"), over(9)])
+    played.answers[PENDING] = [(200, [{"num": 2, "channel": "cli", "address": "eve"}])]
+    with playing(socket_of(home), played):
+        assert ias(home, "chat", "hi", "--user", "bob").err == ""
+
+    assert "address" not in played.posted("/api/messages")[0]
+
+
+def test_new_begins_a_conversation_first(home: Path) -> None:
+    with playing(socket_of(home), script([text("hi"), over(9)])) as played:
+        done = ias(home, "chat", "--new", "hi")
+        both = ias(home, "chat", "--new", "--conversation", "c_1", "hi")
+
+    assert (done.code, both.code) == (0, 2)
+    assert [body["text"] for body in played.posted("/api/messages")] == ["/new", "hi"]
+
+
+def test_a_conversation_that_is_not_there_is_told_with_what_to_do(home: Path) -> None:
+    played = script()
+    played.answers["POST /api/messages"] = [(404, {"status": 404, "detail": "there is no conversation 'x'"})]
+    with playing(socket_of(home), played):
+        done = ias(home, "chat", "--conversation", "x", "hi")
+
+    assert (done.code, done.err.splitlines()[0]) == (4, "ias: there is no conversation 'x'")
+    assert "--new begins one" in done.err
+
+
+@pytest.mark.parametrize(("number", "is_cancelled"), [(signal.SIGTERM, True), (signal.SIGHUP, False)])
+def test_a_program_that_is_ended_takes_a_message_back_that_was_not_begun(
+    home: Path, number: signal.Signals, is_cancelled: bool
+) -> None:
+    cancel = "POST /api/turns/t_1/cancel?only_queued=true"
+    notice: Step = (8, "Notice", {"turn_id": "t_1", "text": "queued"})
+    played = script([notice, cancel])
+    played.answers[cancel] = [(200, {"cancelled": is_cancelled})]
+    with playing(socket_of(home), played):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ias", "chat", "hi"],
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            env=environment(home),
+            cwd=home,
+        )
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"queued\n"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=BOUND)
+
+    assert process.returncode == 128 + number
+    assert err == (b"This message was not begun; it is cancelled.\n" if is_cancelled else b"")
+
+
+def test_ctrl_c_at_the_prompt_leaves_at_the_second_time(home: Path) -> None:
+    with playing(socket_of(home), script()):
+        leader, follower = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ias", "chat"],
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+            env=environment(home),
+            cwd=home,
+            start_new_session=True,
+        )
+        os.close(follower)
+        written, presses = b"", 0
+        while select.select([leader], [], [], BOUND)[0]:
+            try:
+                written += os.read(leader, 65536)
+            except OSError:
+                break
+            if written.count(b"you> ") > presses < 2:
+                presses += 1
+                process.send_signal(signal.SIGINT)
+        os.close(leader)
+
+    assert process.wait(BOUND) == 0
+    assert (presses, written.count(b"(Ctrl-C once more, or Ctrl-D, leaves)")) == (2, 1)
 
 
 def test_json_prints_every_event_as_a_line(home: Path) -> None:
@@ -209,7 +318,7 @@ def test_a_request_that_is_not_what_its_digest_says_is_not_asked_about(home: Pat
 
 
 def test_ctrl_c_asks_the_daemon_to_stop_and_the_turn_ends_as_cancelled(home: Path) -> None:
-    cancel = "POST /api/conversations/c_1/cancel"
+    cancel = "POST /api/turns/t_1/cancel"
     played = script([text("So"), cancel, text("So Stopped.", id=9), over(10, "cancelled")])
     played.answers[cancel] = [(200, {"cancelled": True})]
     with playing(socket_of(home), played):
@@ -228,7 +337,7 @@ def test_ctrl_c_asks_the_daemon_to_stop_and_the_turn_ends_as_cancelled(home: Pat
 
     assert (process.returncode, begun) == (130, b"So")
     assert out.decode() == "\n Stopped.\n"
-    assert err.decode() == "Stopping… (Ctrl-C again leaves)\n(ended: cancelled)\n"
+    assert err.decode() == "Stopping… (Ctrl-C again leaves)\n"
 
 
 def test_lines_of_a_pipe_are_turns_of_one_conversation(home: Path) -> None:

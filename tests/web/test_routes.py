@@ -197,6 +197,47 @@ async def test_stopping_a_conversation_ends_its_turn(api: Api) -> None:
     assert api.world.state("turn") == ["ended"]
 
 
+async def test_one_turn_is_stopped_also_while_it_waits_and_one_that_began_only_where_that_is_wanted(api: Api) -> None:
+    first, second = await api.world.submit("hi"), await api.world.submit("and?")
+    async with api.client() as client:
+        began = await client.post(f"/api/turns/{first.turn_id}/cancel?only_queued=true")
+        queued = await client.post(f"/api/turns/{second.turn_id}/cancel?only_queued=true")
+        again = await client.post(f"/api/turns/{second.turn_id}/cancel")
+        missing = await client.post("/api/turns/t_none/cancel")
+
+    assert began.json() == {"cancelled": False, "detail": "it is not waiting any more"}
+    assert queued.json() == {"cancelled": True, "turn": second.turn_id}
+    assert again.json() == {"cancelled": False, "detail": "it is over already"}
+    assert problem_of(missing)["status"] == 404
+    assert api.world.state("turn") == ["llm", "ended"]
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "detail"),
+    [
+        (b'{"text": "hi"}', {"Content-Type": "application/json"}, "user_id is missing: add it to the body"),
+        (
+            b'{"user_id": "u", "text": "hi"}',
+            {"Content-Type": "application/x-www-form-urlencoded"},
+            "the body must be a JSON object, sent with the header Content-Type: application/json",
+        ),
+        (b"", {}, "the body must be a JSON object, sent with the header Content-Type: application/json"),
+        (
+            b'{"user_id": "u", "text": "hi", "a": 1}',
+            {"Content-Type": "application/json"},
+            "a is no field of this request: leave it out",
+        ),
+    ],
+)
+async def test_a_body_is_refused_in_words_that_say_what_to_send(
+    api: Api, content: bytes, headers: dict[str, str], detail: str
+) -> None:
+    async with api.client() as client:
+        refused = await client.post("/api/messages", content=content, headers=headers)
+
+    assert problem_of(refused)["detail"] == f"{detail} (all fields: GET /openapi.json)"
+
+
 async def call(api: Api, body: JsonObject, outcome: Callable[[Job], Awaitable[object]]) -> dict[str, Any]:
     """Call the echo tool while a worker brings its run to an end, or to where it waits."""
     async with api.client() as client, asyncio.timeout(10), asyncio.TaskGroup() as group:
