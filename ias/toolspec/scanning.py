@@ -79,8 +79,7 @@ def _listed(folder: Path, rejected: list[Problem] | None) -> list[Path]:
 
 def _states(top: Path) -> Iterator[tuple[str, os.stat_result]]:
     for entry in _listed(top, None):
-        # A tool's folder may be a link; `Path.resolve` fails at a link to itself and where it may not look.
-        yield from _below(os.path.realpath(entry))
+        yield from _below(str(entry))  # if it is a link, it is followed; one that leads nowhere holds nothing
 
 
 def _below(top: str) -> Iterator[tuple[str, os.stat_result]]:
