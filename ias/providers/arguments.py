@@ -12,13 +12,27 @@ KINDS = {"list": "an array", "str": "a string", "bool": "a boolean", "NoneType":
 BAD_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\(.?)', re.DOTALL)
 """Either an escape that JSON knows (first group) or a backslash that it does not (second)."""
 
+HALF_WORD = re.compile(
+    r"(t|tr|tru|f|fa|fal|fals|n|nu|nul|-)?|\.?(\d+)?([eE][+-]?)?|\\?u?[0-9a-fA-F]{0,4}",
+)
+"""What can stand where a JSON text that was cut cannot be read on: nothing, or half a word, number or escape."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """`text` is always one JSON object; `fault` says what was wrong where it stands in for something else."""
+    """`text` is always one JSON object; `fault` says what was wrong where it stands in for something else.
+
+    Args:
+        text: One JSON object.
+        fault: For the model.
+        is_cut: Whether what was written is only the beginning of a JSON text.
+        goes_on: Whether something follows on a whole JSON text.
+    """
 
     text: str
     fault: str | None = None
+    is_cut: bool = False
+    goes_on: bool = False
 
 
 def read_arguments(written: str | JsonObject) -> Arguments:
@@ -38,15 +52,24 @@ def read_arguments(written: str | JsonObject) -> Arguments:
     except ValueError as first:
         try:
             value = _loads(BAD_ESCAPE.sub(_mend, text))
-        except (ValueError, RecursionError):
-            return Arguments(
-                text=NOTHING, fault=f"the arguments are not valid JSON: {_place(first)}; write one JSON object"
-            )
+        except ValueError as second:
+            return _broken(first, second)
+        except RecursionError:
+            return _broken(first, first)
     except RecursionError:
         return Arguments(text=NOTHING, fault="the arguments are nested too deeply; write one flat JSON object")
     if isinstance(value, str):
         value = _inner(value)
     return _object(value, text)
+
+
+def _broken(first: ValueError, second: ValueError) -> Arguments:
+    """Give the fault of a text that `first` was found in, and `second` once its escapes were mended."""
+    fault = f"the arguments are not valid JSON: {_place(first)}; write one JSON object"
+    if not isinstance(second, json.JSONDecodeError):
+        return Arguments(text=NOTHING, fault=fault)
+    is_cut = second.msg.startswith("Unterminated string") or HALF_WORD.fullmatch(second.doc, second.pos) is not None
+    return Arguments(text=NOTHING, fault=fault, is_cut=is_cut, goes_on=second.msg == "Extra data")
 
 
 def _object(value: object, text: str | None = None) -> Arguments:
