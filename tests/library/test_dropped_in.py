@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,11 @@ async def events_of(cycle: LlmCycle, registry: ToolRegistry) -> list[Event]:
 
 def results(cycle: LlmCycle) -> list[str]:
     return [message.text for message in cycle.messages() if isinstance(message, ToolMessage)]
+
+
+def rows(state: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(state / "ias.db")) as store:
+        return store.execute(query).fetchall()
 
 
 async def test_a_program_that_asks_to_read_is_answered_without_asking_anybody(tmp_path: Path, shop: Loopback) -> None:
@@ -222,13 +227,28 @@ async def test_a_stream_left_while_a_person_is_asked_stops_the_call(tmp_path: Pa
             was_stopped.set()
 
     registry = registry_of(*load(tmp_path, shop))
-    async with LlmCycle(model(plays(POST, DONE)), approver=approver) as cycle:
+    config = CycleConfig(state=tmp_path / "state")
+    async with LlmCycle(model(plays(POST, DONE)), config, approver=approver) as cycle:
         async with asyncio.timeout(20), aclosing(cycle.submit_stream_with_tools("go", registry)) as events:
             async for event in events:
                 if isinstance(event, ApprovalRequested):
                     break
         assert was_stopped.is_set()
         assert results(cycle) == [tool_message(call(), CANCELLED).text]
+    assert rows(tmp_path / "state", "SELECT state, code FROM run") == [("done", "cancelled")]
+    assert rows(tmp_path / "state", "SELECT state FROM approval") == [("cancelled",)]
+
+
+async def test_what_a_program_asks_for_needs_the_registrys_permission_whatever_its_spec_declares(
+    tmp_path: Path,
+) -> None:
+    put: JsonObject = {"type": "db", "operation": "kv_put", "params": {"key": "seen", "value": "yes"}}
+    registry = registry_of(*load(tmp_path, kind="db"))  # declares read
+    registry.with_permission_checker(PermissionChecker(PermissionConfig(allowed=(Permission.READ,))))
+    async with LlmCycle(model(plays(put, DONE)), approver=Approver(says_yes=True)) as cycle:
+        await cycle.submit_with_tools("go", registry)
+
+    assert "permission_denied" in results(cycle)[0]
 
 
 async def test_the_registrys_permissions_hold_for_what_a_program_asks_for(tmp_path: Path, shop: Loopback) -> None:
@@ -262,10 +282,8 @@ async def test_what_tools_remember_is_kept_where_the_cycle_has_a_state_folder(tm
     async with LlmCycle(model(plays(get, show)), config) as cycle:
         await cycle.submit_with_tools("go", registry)
 
-    with sqlite3.connect(tmp_path / "state" / "ias.db") as store:
-        steps = store.execute("SELECT state, response FROM step ORDER BY rowid").fetchall()
-        runs = store.execute("SELECT state, code FROM run").fetchall()
-    store.close()
+    runs = rows(tmp_path / "state", "SELECT state, code FROM run")
+    steps = rows(tmp_path / "state", "SELECT state, response FROM step ORDER BY rowid")
     assert runs == [("done", "ok"), ("done", "ok")]
     assert [state for state, _ in steps] == ["done", "done"]
     assert json.loads(steps[1][1])["rows"][0]["value"] == "yes"
