@@ -234,7 +234,9 @@ def test_ids_of_other_providers_get_a_shape_that_is_taken() -> None:
     assert len({*uses}) == 2
 
 
-@pytest.mark.parametrize("arguments", ['{"x": 1e999}', '{"x":' * 200 + "1" + "}" * 200])
+@pytest.mark.parametrize(
+    "arguments", ['{"x": 1e999}', '{"x":' + "[" * 200 + "]" * 200 + "}", '{"x":' * 200 + "1" + "}" * 200]
+)
 def test_arguments_that_would_spoil_every_request_are_left_out(arguments: str) -> None:
     assert turns_of(ASK, AssistantMessage(calls=(call("a", arguments),)), result("a"))[1][1] == [use("a")]
 

@@ -1,6 +1,8 @@
 """What comes over Anthropic's wire, right and wrong, and what the adapter makes of it."""
 
+import asyncio
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -63,6 +65,21 @@ async def test_missing_and_repeated_ids_become_new_ones() -> None:
     ids = [one.id for one in response.message.calls]
     assert ids[1] == "a"
     assert len({*ids}) == 3
+
+
+async def test_a_cut_answer_keeps_no_use_of_a_tool_whose_result_is_missing() -> None:
+    begun = [start(1, "server_tool_use", id="srv", name="web_search", input={})]
+    response = (await answered(THOUGHT, begun, text(2, "I look"), reason="max_tokens")).response
+    assert response.message == AssistantMessage(text="I look", reasoning="so it is")
+
+
+async def test_blank_texts_which_the_api_refuses_are_not_kept() -> None:
+    response = (await answered(THOUGHT, text(1, "\n\n"), call(2, "a", "f"), reason="tool_use")).response
+    assert response.message.blocks is not None
+    assert response.message.blocks["content"] == [
+        {"type": "thinking", "thinking": "so it is", "signature": "SIG"},
+        {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+    ]
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
@@ -182,6 +199,33 @@ async def test_a_paused_answer_is_sent_back_as_it_is_and_goes_on() -> None:
         "model": "deepseek-flash",
         "content": [*said, {"type": "text", "text": "It rains."}],
     }
+
+
+async def test_each_part_of_a_paused_answer_has_the_whole_limit() -> None:
+    first = events(BEGIN, *text(0, "Let me see."), end("pause_turn", {"output_tokens": 20}), STOP)
+    last = events(BEGIN, *call(0, "a", "f"), end("tool_use", {"output_tokens": 20}), STOP)
+    taken, _ = await take(in_turn(first, last), request_of(max_tokens=25), profile=ANTHROPIC)
+    assert (taken.response.stop_reason, taken.response.usage.output) == (FinishReason.TOOL_CALLS, 40)
+
+
+async def test_after_a_pause_pings_hold_the_idle_clock_again_until_the_answer_goes_on() -> None:
+    parts = iter([whole(text(0, "Let me see. "), reason="pause_turn"), whole(text(0, "It rains."))])
+    begun = asyncio.Event()
+
+    async def script(exchange: Exchange) -> None:
+        part = next(parts)
+        await exchange.send(SSE_HEAD)
+        if b"rains" in part:
+            asyncio.get_running_loop().call_later(0.6, begun.set)
+            while not begun.is_set():
+                await exchange.send(events(PING))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(0.02):
+                        await begun.wait()
+        await exchange.send(part)
+
+    taken, _ = await take(script, profile=ANTHROPIC, idle=0.3)
+    assert taken.text == "Let me see. It rains."
 
 
 async def test_an_answer_cannot_pause_for_ever() -> None:

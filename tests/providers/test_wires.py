@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,10 +24,10 @@ from ias.domain.messages import (
     message_from_json,
     message_to_json,
 )
-from ias.errors import LlmError, TransportError
+from ias.errors import LlmError, ServerFaultError, TransportError
 from ias.providers.schemas import object_schema
 from ias.providers.tool_names import names_of
-from tests.providers.loopback import KEY, Exchange, request_of, take
+from tests.providers.loopback import ADAPTERS, KEY, Exchange, request_of, take
 from tests.providers.wires import ANSWER, WIRES, WireKit, ask
 
 every_wire = pytest.mark.parametrize("wire", WIRES.values(), ids=WIRES)
@@ -245,11 +246,43 @@ async def test_no_error_and_no_tap_shows_the_key(wire: WireKit, shape: Callable[
 
 
 @every_wire
-async def test_no_error_shows_what_is_secret_in_the_address(wire: WireKit) -> None:
-    url = "http://me:hunter2@a b.example/x?key=hunter2"
-    with pytest.raises(LlmError) as caught:
-        await ask(wire, request_of(), b"", url=url)
+@pytest.mark.parametrize("place", ["a b.example", "127.0.0.1:9"])
+async def test_no_error_shows_what_is_secret_in_the_address(wire: WireKit, place: str) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        url = f"http://me:hunter2@{place}/x?key=hunter2"
+        provider = ADAPTERS[wire.profile.wire](wire.profile, model="m", base_url=url, api_key=None, client=client)
+        with pytest.raises(LlmError) as caught:
+            await anext(provider.stream(request_of()))
+    assert f"http://***@{place}/x" in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wire", "base", "path"),
+    [
+        ("chat", "/v1", "/v1/chat/completions"),
+        ("anthropic", "", "/v1/messages"),
+        ("anthropic", "/anthropic/", "/anthropic/v1/messages"),
+        ("anthropic", "/v1/", "/v1/messages"),
+        ("ollama", "", "/api/chat"),
+        ("ollama", "/v1", "/api/chat"),
+        ("ollama", "/api", "/api/chat"),
+    ],
+)
+async def test_each_wire_has_its_path(wire: str, base: str, path: str) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        return httpx.Response(500)
+
+    profile = WIRES[wire].profile
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        url = f"http://127.0.0.1{base}"
+        provider = ADAPTERS[profile.wire](profile, model="m", base_url=url, api_key=None, client=client)
+        with pytest.raises(ServerFaultError):
+            await anext(provider.stream(request_of()))
+    assert asked == [path]
 
 
 @every_wire
