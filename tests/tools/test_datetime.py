@@ -237,7 +237,7 @@ def test_the_spec_offers_the_actions_and_units_that_the_program_has() -> None:
 
 def test_an_action_that_does_not_exist_is_refused() -> None:
     assert error(action="tomorrow") == (
-        "没有 action 'tomorrow'，可用：now, lunar, solar_term, holiday, diff, add, until, convert。"
+        "没有 action 'tomorrow'，可用：now, day, lunar, solar_term, holiday, diff, add, until, convert。"
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from when_calendar import tell_holidays, tell_lunar, tell_solar_terms
+from when_calendar import tell_day, tell_holidays, tell_lunar, tell_solar_terms
 from when_call import Call, Message, Refusal, read_call, result
 from when_count import add, difference, until
 from when_now import convert, tell_now
 
 ACTIONS: dict[str, Callable[[Call], Message]] = {
     "now": tell_now,
+    "day": tell_day,
     "lunar": tell_lunar,
     "solar_term": tell_solar_terms,
     "holiday": tell_holidays,

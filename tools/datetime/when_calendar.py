@@ -86,6 +86,22 @@ def tell_holidays(call: Call) -> Message:
     return result(content, facts)
 
 
+def tell_day(call: Call) -> Message:
+    """Tell a date's weekday and week, and China's calendar where the clock is China's."""
+    zone = zone_of(call, "timezone") or default_zone(call)
+    day = _day(call, zone)
+    year, week, _ = day.isocalendar()
+    facts: Message = {"date": day.isoformat(), "weekday": weekday(day, "en"), "iso_week": f"{year}-W{week:02}"}
+    lines = [call.say(f"{day_text(day, 'zh')}，第 {week} 周。", f"{day_text(day, 'en')}, week {week}.")]
+    if zone.is_chinese and FIRST_YEAR < day.year < LAST_YEAR:
+        lunar, (status, _) = lunar_of(day), status_of(day)
+        facts |= {"lunar": lunar_facts(lunar), "china_day": status}
+        if call.lang == "zh":
+            known = "" if status is Status.UNKNOWN else f"；{status_text(call, day)}"
+            lines.append(f"{lunar_text(call, lunar)}{known}。")
+    return result("\n".join(lines), facts)
+
+
 def _day(call: Call, zone: Zone) -> date:
     """Return the day that `date` names, today where it is missing."""
     here = call.now.astimezone(zone.rules)

@@ -10,6 +10,9 @@ from datetime import MAXYEAR, MINYEAR, date, timedelta
 from when_call import Refusal
 from when_lunar import TERMS_EN, month_days, solar_of, terms_of
 
+NEAR_YEARS = {"去年": -1, "今年": 0, "明年": 1, "后年": 2, "last": -1, "this": 0, "next": 1}
+NEAR_YEAR = re.compile(r"^[去今明后]年的?|\b(?:last|this|next) year$")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Festival:
@@ -71,11 +74,16 @@ def known_festival(name: str) -> Festival | None:
 
 
 def festival_day(text: str, today: date) -> date | None:
-    """Return the day of a festival written with or without a year (春节, 2027年春节, Christmas 2027)."""
-    match = re.fullmatch(r"(?:(?P<before>\d{4})年?)?\s*(?P<name>\D+?)\s*(?P<after>\d{4})?", text)
+    """Return the day of a festival written with or without a year (春节, 2027年春节, 明年的春节, Christmas 2027)."""
+    near = NEAR_YEAR.search(text)
+    if near:
+        text = (text[: near.start()] + text[near.end() :]).strip()
+    match = re.fullmatch(r"(?:(?P<before>\d{4})年?的?)?\s*(?P<name>\D+?)\s*(?P<after>\d{4})?", text)
     festival = known_festival(match["name"]) if match else None
     if match is None or festival is None:
         return None
+    if near:
+        return festival.within(today.year + NEAR_YEARS[near[0].removesuffix("的").removesuffix(" year")])
     year = match["before"] or match["after"]
     return festival.within(int(year)) if year else festival.next_from(today)
 

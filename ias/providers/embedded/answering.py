@@ -8,89 +8,140 @@ from dataclasses import dataclass
 from ias.domain.messages import (
     AssistantMessage,
     JsonObject,
-    Message,
     MessageRequest,
     ToolCall,
     ToolMessage,
-    UserMessage,
 )
-from ias.providers.embedded import speech
+from ias.providers.embedded import recollection, speech
 from ias.providers.embedded.direct import read_direct
+from ias.providers.embedded.everyday import read_everyday
 from ias.providers.embedded.filling import Filled, fill, value_of
 from ias.providers.embedded.hits import Catalogue, Hit, hits_of, read_all, read_catalogue
+from ias.providers.embedded.memories import Intent, read_intent
 from ias.providers.embedded.picking import pick
-from ias.providers.embedded.tokens import is_chinese
+from ias.providers.embedded.recollection import Step
+from ias.providers.embedded.tokens import is_chinese, tokenize
+from ias.providers.embedded.turns import CANCEL, QUERY, Pending, Turn, answers, may_answer, pending_before, turns_of
+from ias.providers.embedded.vocabulary import overlap
 from ias.providers.embedded.wording import SHORTLIST, query_words, shortlist
 
-QUERY = "query_capabilities"
 CALL = "call_capability"
 SURE = 0.95
 """Score from which no other tool is looked for."""
-
+PLAUSIBLE = 0.15
+"""Share of a message that a tool's words must cover to be named as a near one."""
 GREETING = re.compile(
-    r"^\W*(你好|您好|嗨|哈喽|早上好|早安|晚上好|在吗|谢谢|多谢|再见"
-    r"|你是谁|你叫什么|你会什么|你能做什么|你能干什么|你有什么功能|帮助|help"
-    r"|hi|hello|hey|good (morning|evening)|thanks|thank you|bye|who are you|what are you|what can you do)"
-    r"\s*(呀|啊|吗|呢|there)?\W*$",
+    r"^\W*(你好|您好|嗨|哈喽|早上好|早安|晚上好|在吗|你是谁|你叫什么|你会什么|你能做什么|你能干什么|你有什么功能|有什么功能|怎么用|帮助"
+    r"|help|hi|hello|hey|good (morning|afternoon|evening)|who are you|what are you|what can (you|i) do|what can i ask( you)?)"
+    r"\s*(呀|啊|吗|呢|there|ias)?\W*$",
     re.IGNORECASE,
 )
-NEVER_MIND = re.compile(r"^\W*(算了|取消|不用了|不查了|cancel|never ?mind|forget it|stop)\W*$", re.IGNORECASE)
+THANKS = re.compile(
+    r"^\W*(谢谢你?|多谢|感谢|再见|拜拜|好的|thanks( a lot)?|thank you( very much)?|bye|goodbye|ok(ay)?)\W*$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """The open turn: what was asked, what was done for it, and what came before."""
+    """The open turn, what earlier ones wait for, and what everyday rules read in it."""
 
-    asked: str
-    done: tuple[Message, ...]
-    before: tuple[Message, ...]
+    turn: Turn
+    before: int
+    offered: frozenset[str]
+    pending: Pending | None
+    intent: Intent | None
+    rule: Step | None
+
+    @property
+    def asked(self) -> str:
+        """What the person said."""
+        return self.turn.asked
 
     @property
     def chinese(self) -> bool:
-        """Whether to answer in Chinese."""
-        return is_chinese(self.asked)
+        """Whether to answer in Chinese; a place's name or an id says nothing, so then as the question was asked."""
+        return is_chinese(self.asked) or (self.pending is not None and is_chinese(self.pending.asked))
 
 
 def answer(request: MessageRequest) -> AssistantMessage:
     """Give the next message of the conversation."""
-    talk = _talk(request.messages)
-    offered = {tool.name for tool in request.tools}
-    if talk.done and isinstance(talk.done[-1], ToolMessage):
-        return _after_result(talk, talk.done[-1], offered)
+    talk = _talk(request)
+    last = talk.turn.done[-1] if talk.turn.done else None
+    if isinstance(last, ToolMessage):
+        return _after_result(talk, last)
     direct = read_direct(talk.asked)
     if direct is not None:
         if direct.fault is not None:
             return _say(speech.BAD_DIRECT[talk.chinese].format(why=direct.fault))
-        return _call(talk, direct.tool, direct.args, offered)
-    pending = _pending(talk)
-    if pending is not None:
-        return _resume(talk, pending, offered)
-    if QUERY in offered:
-        words = "" if GREETING.match(talk.asked) else query_words(talk.asked)
-        return _plain_call(talk, QUERY, {"query": words})
-    return _choose(talk, hits_of(request.tools), offered)
+        return _call(talk, direct.tool, direct.args)
+    if CANCEL.match(talk.asked):
+        return _say(speech.DROPPED[talk.chinese])
+    if THANKS.match(talk.asked):
+        return _say(speech.WELCOME[talk.chinese])
+    if talk.rule is not None and talk.rule.text:
+        return _say(talk.rule.text)
+    if QUERY in talk.offered:
+        return _plain_call(talk, QUERY, {"query": _first_query(talk)})
+    return _choose(talk, hits_of(request.tools))
 
 
-def _talk(messages: tuple[Message, ...]) -> Talk:
-    last = max((i for i, message in enumerate(messages) if isinstance(message, UserMessage)), default=-1)
-    asked = messages[last].text if last >= 0 and isinstance(message := messages[last], UserMessage) and message else ""
-    return Talk(asked=asked, done=messages[last + 1 :], before=messages[: max(last, 0)])
+def _talk(request: MessageRequest) -> Talk:
+    turns = turns_of(request.messages)
+    turn = turns[-1] if turns else Turn(asked="")
+    pending = pending_before(turns[:-1])
+    intent = read_intent(turn.asked)
+    everyday = read_everyday(turn.asked)
+    rule = None if everyday is None else Step(tool=everyday[0], args=everyday[1])
+    if rule is not None:
+        intent = None
+    elif intent is not None:
+        rule = recollection.first_step(intent, chinese=is_chinese(turn.asked))
+    return Talk(
+        turn=turn,
+        before=len(request.messages) - len(turn.done) - 1,
+        offered=frozenset(tool.name for tool in request.tools),
+        pending=pending if pending is not None and may_answer(pending, turn.asked) else None,
+        intent=intent,
+        rule=rule,
+    )
 
 
-def _after_result(talk: Talk, result: ToolMessage, offered: set[str]) -> AssistantMessage:
+def _first_query(talk: Talk) -> str:
+    if GREETING.match(talk.asked):
+        return ""
+    words = query_words(talk.asked)
+    return words if talk.rule is None else f"{words} {talk.rule.tool}"
+
+
+def _after_result(talk: Talk, result: ToolMessage) -> AssistantMessage:
     if result.name == QUERY and not result.is_error:
-        answers = [m.text for m in talk.done if isinstance(m, ToolMessage) and m.name == QUERY]
-        names = _further(talk, read_catalogue(answers[0])) if len(answers) == 1 else ()
+        texts = [m.text for m in talk.turn.done if isinstance(m, ToolMessage) and m.name == QUERY]
+        names = _further(talk, read_catalogue(texts[0])) if len(texts) == 1 else ()
         if names:
             return _plain_call(talk, QUERY, {"query": " ".join(names)})
-        return _choose(talk, read_all(answers), offered)
-    tool = result.name if result.name != CALL else _called(talk.done, result.call_id)
-    return _say(speech.result(tool, result.text, is_error=result.is_error, chinese=talk.chinese))
+        return _choose(talk, read_all(texts))
+    calls = (call for m in talk.turn.done if isinstance(m, AssistantMessage) for call in m.calls)
+    tool = next((_target(call) for call in calls if call.id == result.call_id), result.name)
+    if talk.intent is not None and not result.is_error:
+        step = recollection.next_step(talk.intent, tool, result.text, chinese=talk.chinese)
+        if step is not None:
+            return _say(step.text) if step.text else _call(talk, step.tool, step.args)
+    sample = _sample(talk, tool)
+    return _say(speech.result(tool, result.text, is_error=result.is_error, chinese=talk.chinese, sample=sample))
+
+
+def _sample(talk: Talk, tool: str) -> str:
+    """Give a sentence of the tool's examples in the language of the talk."""
+    examples = (example.ask for hit in talk.turn.catalogue.hits if hit.name == tool for example in hit.examples)
+    return next((ask for ask in examples if is_chinese(ask) == talk.chinese), "")
 
 
 def _further(talk: Talk, catalogue: Catalogue) -> tuple[str, ...]:
     """Give names to ask for in a second question: where the first gave the index alone, or no tool for sure."""
-    if GREETING.match(talk.asked):
+    if GREETING.match(talk.asked) or talk.pending is not None:
+        return ()
+    if talk.rule is not None and any(hit.name == talk.rule.tool for hit in catalogue.hits):
         return ()
     if not catalogue.hits:
         return shortlist(catalogue.lines, talk.asked)
@@ -101,89 +152,51 @@ def _further(talk: Talk, catalogue: Catalogue) -> tuple[str, ...]:
     return tuple(name for name, _ in catalogue.lines if name not in described)[:SHORTLIST]
 
 
-def _called(done: tuple[Message, ...], call_id: str) -> str:
-    """Give the name of the tool that a `call_capability` called."""
-    for message in done:
-        for call in message.calls if isinstance(message, AssistantMessage) else ():
-            if call.id == call_id:
-                return str(json.loads(call.arguments).get("name", CALL))
-    return CALL
+def _target(call: ToolCall) -> str:
+    """Give the name of the tool that a call is for, also through `call_capability`."""
+    return call.name if call.name != CALL else str(json.loads(call.arguments).get("name", CALL))
 
 
-def _choose(talk: Talk, catalogue: Catalogue, offered: set[str]) -> AssistantMessage:
-    is_greeting = GREETING.match(talk.asked) is not None
-    best = None if is_greeting else pick(catalogue.hits, talk.asked)
+def _choose(talk: Talk, catalogue: Catalogue) -> AssistantMessage:
+    if GREETING.match(talk.asked):
+        names = frozenset({name for name, _ in catalogue.lines} | {hit.name for hit in catalogue.hits})
+        return _say(speech.introduction(names, chinese=talk.chinese))
+    best = pick(catalogue.hits, talk.asked)
+    rule = talk.rule
+    ruled = None if rule is None else next((hit for hit in catalogue.hits if hit.name == rule.tool), None)
+    if rule is not None and ruled is not None and all(ruled.parameter(name) for name in rule.args):
+        if best is None or best.score < SURE or best.hit.name.partition("_")[0] == rule.tool.partition("_")[0]:
+            return _call(talk, rule.tool, rule.args)
+    if talk.pending is not None and answers(talk.pending, talk.asked, catalogue):
+        return _resume(talk, talk.pending)
     if best is None:
-        lines = catalogue.lines or tuple((hit.name, hit.description) for hit in catalogue.hits)
-        return _say(speech.introduction(lines, chinese=talk.chinese, is_greeting=is_greeting))
-    filled = fill(best.hit, talk.asked, best.template, best.fit)
-    return _ask_or_call(talk, best.hit, filled, offered)
+        sentence = tokenize(talk.asked)
+        near = tuple(hit for hit in catalogue.hits if overlap(hit, sentence) >= PLAUSIBLE)
+        return _say(speech.unfit(near[:SHORTLIST], chinese=talk.chinese))
+    return _ask_or_call(talk, best.hit, fill(best.hit, talk.asked, best.template, best.fit))
 
 
-def _ask_or_call(talk: Talk, hit: Hit, filled: Filled, offered: set[str]) -> AssistantMessage:
+def _ask_or_call(talk: Talk, hit: Hit, filled: Filled) -> AssistantMessage:
     if filled.missing:
         return _say(speech.question(hit.name, filled.missing[0], chinese=talk.chinese))
-    return _call(talk, hit.name, filled.args, offered)
+    return _call(talk, hit.name, filled.args)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
-    """A tool that waits for values: the first message, the catalogue's answer to it, and the replies so far."""
-
-    asked: str
-    hit: Hit
-    replies: tuple[tuple[str, str], ...]
-
-
-def _pending(talk: Talk) -> Pending | None:
-    """Find the question that the person's message answers, going back over a chain of them."""
-    replies: list[tuple[str, str]] = []
-    reply = talk.asked
-    tool = ""
-    messages = list(talk.before)
-    while messages:
-        last = messages.pop()
-        question = speech.asked(last.text) if isinstance(last, AssistantMessage) and not last.calls else None
-        if question is None:
-            return None
-        tool = question[0]
-        replies.insert(0, (question[1], reply))
-        if messages and isinstance(messages[-1], ToolMessage):
-            break
-        if not messages or not isinstance(messages[-1], UserMessage):
-            return None
-        reply = messages[-1].text
-        messages.pop()
-    hit = _described(messages, tool)
-    asked = next((message.text for message in reversed(messages) if isinstance(message, UserMessage)), "")
-    return None if hit is None else Pending(asked=asked, hit=hit, replies=tuple(replies))
-
-
-def _described(messages: list[Message], tool: str) -> Hit | None:
-    last = messages[-1] if messages else None
-    if not isinstance(last, ToolMessage) or last.name != QUERY:
-        return None
-    texts = [message.text for message in messages if isinstance(message, ToolMessage) and message.name == QUERY]
-    return next((hit for hit in read_all(texts[-2:]).hits if hit.name == tool), None)
-
-
-def _resume(talk: Talk, pending: Pending, offered: set[str]) -> AssistantMessage:
-    if NEVER_MIND.match(talk.asked):
-        return _say(speech.DROPPED[talk.chinese])
+def _resume(talk: Talk, pending: Pending) -> AssistantMessage:
     best = pick((pending.hit,), pending.asked)
     filled = fill(pending.hit, pending.asked, best.template if best else None, best.fit if best else None)
     args = dict(filled.args)
-    for name, reply in pending.replies:
+    for name, reply in (*pending.replies, (pending.parameter.name, talk.asked)):
         parameter = pending.hit.parameter(name)
         value = None if parameter is None else value_of(parameter, reply)
         if value is not None:
             args[name] = value
     missing = tuple(p for p in pending.hit.parameters if p.is_required and p.name not in args)
-    return _ask_or_call(talk, pending.hit, Filled(args=args, missing=missing), offered)
+    return _ask_or_call(talk, pending.hit, Filled(args=args, missing=missing))
 
 
-def _call(talk: Talk, tool: str, args: JsonObject, offered: set[str]) -> AssistantMessage:
-    if CALL in offered and tool not in offered:
+def _call(talk: Talk, tool: str, args: JsonObject) -> AssistantMessage:
+    if CALL in talk.offered and tool not in talk.offered:
         return _plain_call(talk, CALL, {"name": tool, "prompt": json.dumps(args, ensure_ascii=False)})
     return _plain_call(talk, tool, args)
 
@@ -191,7 +204,7 @@ def _call(talk: Talk, tool: str, args: JsonObject, offered: set[str]) -> Assista
 def _plain_call(talk: Talk, name: str, args: JsonObject) -> AssistantMessage:
     """Make a call whose id is the same whenever the same conversation is continued, and unique within it."""
     arguments = json.dumps(args, ensure_ascii=False)
-    seed = f"{len(talk.before)}.{len(talk.done)}.{name}.{arguments}"
+    seed = f"{talk.before}.{len(talk.turn.done)}.{name}.{arguments}"
     identity = "call_" + hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return AssistantMessage(calls=(ToolCall(id=identity, name=name, arguments=arguments),))
 

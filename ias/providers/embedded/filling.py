@@ -7,7 +7,7 @@ from ias.domain.messages import JsonObject, JsonValue
 from ias.providers.embedded.amounts import amount, around_spans
 from ias.providers.embedded.choices import choose, words_for
 from ias.providers.embedded.hits import Hit, Parameter
-from ias.providers.embedded.remainder import EDGE_MARKS, is_empty, strip_words, trim
+from ias.providers.embedded.remainder import EDGE_MARKS, is_empty, is_phrase, strip_words, trim
 from ias.providers.embedded.templates import Fit, Template, constants
 from ias.providers.embedded.tokens import Kind, Token, is_chinese, number_of, tokenize, unquote
 from ias.providers.embedded.vocabulary import overlap
@@ -167,14 +167,16 @@ def _from_remainder(
     named = NAMED.fullmatch(value)
     if named is not None and template is None:
         value = trim(named[1])
-    if overlap(hit, tokenize(value), with_examples=False) == 1:
+    if overlap(hit, tokenize(value), with_examples=False) == 1 or (not matched and not is_phrase(value)):
         return
     if not is_empty(piece) and not (parameter.pattern and not _matches(parameter.pattern, value)):
         args[parameter.name] = value
 
 
 def _without_spans(value: str, hit: Hit) -> str:
-    """Take spans of time out of a value, and what they part from it that is the tool's own word."""
+    """Take spans of time that the tool counts out of a value, and what they part from it that is the tool's own word."""
+    if not any(amount(parameter, value) is not None or choose(parameter, value) for parameter in hit.parameters):
+        return trim(value)
     parts = around_spans(value)
     if len(parts) < 2:
         return trim(parts[0]) if parts else value

@@ -31,6 +31,8 @@ COURTESY = re.compile(
     re.IGNORECASE,
 )
 EDGE_MARKS = " \t\r\n,，.。!！?？;；:：、~～…"
+PHRASE_HAN, PHRASE_WORDS = 14, 5
+"""Characters, or Latin words, of the longest value that is taken from a sentence that no example explains."""
 
 HEAD = re.compile(rf"^(?:(?:{LEADING})|(?:(?:{ENGLISH_LEADING})(?![A-Za-z0-9])))", re.IGNORECASE)
 TAIL = re.compile(rf"(?:(?:{TRAILING})|(?:(?<![A-Za-z0-9])(?:{ENGLISH_TRAILING})))$", re.IGNORECASE)
@@ -52,6 +54,11 @@ def trim(text: str) -> str:
         if shorter == value:
             return value
         value = shorter
+
+
+def is_phrase(text: str) -> bool:
+    """Say whether a value is short enough to be a name or a place; a sentence that no example explains is none."""
+    return len(text) <= PHRASE_HAN if not text.isascii() else len(text.split()) <= PHRASE_WORDS
 
 
 def strip_words(text: str, words: tuple[str, ...]) -> str:

@@ -22,10 +22,11 @@ SLOT_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """Where a parameter's value stands in the sentence; numbers take one number and nothing else."""
+    """Where a parameter's value stands in the sentence; numbers take one number, dates and coordinates their kind alone."""
 
     parameter: str
     is_number: bool = False
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +74,10 @@ def template_of(example: Example, hit: Hit) -> Template:
             continue
         span = _place(value, tokens, example.ask)
         if span is not None and not any(start < span[1] and span[0] < end for start, (end, _) in taken.items()):
-            taken[span[0]] = (
-                span[1],
-                Slot(parameter=parameter.name, is_number=parameter.type in ("integer", "number")),
-            )
+            is_number = parameter.type in ("integer", "number")
+            kind = tokens[span[0]].kind if span[1] == span[0] + 1 else None
+            kind = kind if kind in (Kind.DATE, Kind.PAIR) else None
+            taken[span[0]] = (span[1], Slot(parameter=parameter.name, is_number=is_number, kind=kind))
     elements: list[Token | Slot] = []
     position = 0
     while position < len(tokens):
@@ -176,8 +177,8 @@ def _best(
     if isinstance(element, Token):
         if element.key == token.key and not token.is_opaque:
             options.append((above[column - 1][0], "match"))
-    elif element.is_number:
-        if number_of(token.text) is not None:
+    elif element.is_number or element.kind is not None:
+        if number_of(token.text) is not None if element.is_number else token.kind is element.kind:
             options.append((above[column - 1][0], "take"))
     else:
         options.append((above[column - 1][0] + ABSORB, "take"))

@@ -15,6 +15,7 @@ PIECE = re.compile(
     r"|(?P<date>\d{4}-\d{1,2}-\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?)?)"
     r"|(?P<pair>-?\d+(?:\.\d+)?\s*[,，]\s*-?\d+\.\d+)"
     r"|(?P<number>-?\d+(?:\.\d+)?(?![A-Za-z0-9._-])|[零一二两三四五六七八九十百]+(?=[" + UNITS + r"]))"
+    r"|(?P<time>大前天|前天|昨天|今天|明天|大后天|后天|今晚|明晚|今早|明早|现在|目前|下周末?|这周末?|周末)"
     r"|(?P<word>[A-Za-z0-9\u00c0-\u024f]+(?:[._'+#/-][A-Za-z0-9\u00c0-\u024f]+)*)"
     r"|(?P<han>[\u3400-\u9fff\uf900-\ufaff])"
 )
@@ -41,6 +42,7 @@ class Kind(StrEnum):
     DATE = "date"
     PAIR = "pair"
     NUMBER = "number"
+    TIME = "time"
     WORD = "word"
     HAN = "han"
 

@@ -31,7 +31,7 @@ def query_words(text: str) -> str:
     for position, token in reversed(list(enumerate(tokenize(words)))):
         if token.kind is Kind.ADDRESS:
             shorter = f"{shorter[: token.start]} url {shorter[token.end :]}"
-        elif token.is_opaque or token.kind is Kind.NUMBER or (position and _is_name(words, token)):
+        elif token.is_opaque or _is_figure(token) or (position and _is_name(words, token)):
             shorter = f"{shorter[: token.start]} {shorter[token.end :]}"
     shorter = " ".join(shorter.split())
     return (shorter if tokenize(shorter) else text)[:QUERY_LIMIT].strip()
@@ -51,6 +51,11 @@ def shortlist(lines: tuple[tuple[str, str], ...], text: str) -> tuple[str, ...]:
     }
     best = sorted((name for name in scores if scores[name] > 0), key=lambda name: -scores[name])
     return tuple(best[:SHORTLIST])
+
+
+def _is_figure(token: Token) -> bool:
+    """Say whether it is a number in digits; 一条 and 三天 are words that a tool may be known by."""
+    return token.kind is Kind.NUMBER and token.text.isascii()
 
 
 def _is_name(text: str, token: Token) -> bool:

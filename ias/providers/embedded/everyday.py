@@ -1,0 +1,38 @@
+"""Everyday questions that rules read whole, before any tool's examples are compared: dates, weather, places, searches."""
+
+import re
+
+from ias.domain.messages import JsonObject
+from ias.providers.embedded.dates import TOOL as DATETIME
+from ias.providers.embedded.dates import read_date_question
+from ias.providers.embedded.places import read_place_question
+from ias.providers.embedded.tokens import is_chinese, unquote
+
+SEARCH = "web_search"
+SEARCHING = re.compile(
+    r"(?:请|帮我|麻烦你?|给我)*(?:上网|在网上|网上)?(?:百度|谷歌|搜索|搜|搜一搜)(?:一下)?[：:，,\s]*(?P<zh>.*[\u3400-\u9fff].*|\S.*)"
+    r"|(?:please |can you |could you )?(?:search(?: the web| online| the internet)?(?: for)?|google|web search(?: for)?)[:\s]+(?P<en>.+)",
+    re.IGNORECASE,
+)
+NARROWED = re.compile(
+    r"最近|近一|本[周月]|这[周个]|今[天年]|记忆|附近|\bmemor|\bpast\b|\bthis (?:week|month|year)\b|\blast (?:week|month|year)\b",
+    re.IGNORECASE,
+)
+"""Searches with a limit of time, or in another place than the web; the examples of the tools tell those."""
+
+
+def read_everyday(text: str) -> tuple[str, JsonObject] | None:
+    """Give the tool and the arguments of an everyday question; None for any other sentence."""
+    date = read_date_question(text)
+    if date is not None:
+        return DATETIME, date
+    return read_place_question(text) or _search(text)
+
+
+def _search(text: str) -> tuple[str, JsonObject] | None:
+    said = text.strip().rstrip("?？。!！ ")
+    found = SEARCHING.fullmatch(said)
+    if found is None or NARROWED.search(said):
+        return None
+    query = unquote(found["zh"] or found["en"])
+    return SEARCH, {"query": query, "lang": "zh" if is_chinese(text) else "en"}
