@@ -53,8 +53,8 @@ class LlmCycle:
     Close it, or use it with `async with`, where it has a provider by name or calls dropped-in tools.
 
     Args:
-        provider: A provider's name (`deepseek`, `openai`, `qwen`, `ollama`, `openai_compatible`, `offline`, or `auto`:
-            DeepSeek where DEEPSEEK_API_KEY is set, else offline), or an object with the methods of `Provider`.
+        provider: A provider's name, one of `PROFILES`, like `deepseek`; or `offline`; or `auto`: DeepSeek where
+            DEEPSEEK_API_KEY is set, else offline. Or an object with the methods of `Provider`.
         config: How steps are made.
         approver: Awaited for each request of a dropped-in tool that a person must decide on; a yes holds for that
             request alone. Without it the answer is no.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ias
+from ias.providers.profiles import PROFILES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -64,3 +65,13 @@ def test_every_public_name_is_on_the_page() -> None:
     text = (DOCS / "library.md").read_text("utf-8")
 
     assert [name for name in ias.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_table_of_providers_holds_each_with_its_key_and_model(page: str) -> None:
+    rows = dict(re.findall(r"^\| `(\w+)`[^|]* \| (.*) \|$", (DOCS / page).read_text("utf-8"), re.MULTILINE))
+
+    for name, profile in PROFILES.items():
+        for known in (profile.key_env, profile.default_model):
+            assert known is None or f"`{known}`" in rows[name]
+        assert ("config.base_url" in rows[name]) == (profile.base_url is None)
