@@ -35,6 +35,7 @@ COMMANDS = {
     "tools": Entry("tools", "List, show, check, make and test tools."),
     "runs": Entry("runs", "What calls did, step by step."),
     "queue": Entry("queue", "Waiting and failed jobs."),
+    "usage": Entry("usage", "What the model used, and what it cost.", "usage"),
     "logs": Entry("logs", "Read and follow the logs.", "logs"),
     "permissions": Entry("permissions", "Which rule decides, and why."),
     "config": Entry("config", "Check and show the configuration."),

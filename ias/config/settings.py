@@ -94,7 +94,26 @@ Methods = Annotated[
     BeforeValidator(_methods),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
+Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
+Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Level = Literal["never", "writes", "hosts", "all", "forbid"]
+
+
+class ModelPrice(Section):
+    """What 1,000,000 tokens of a model cost; `cached` is for input from the provider's cache, else as `input`."""
+
+    input: Amount
+    cached: Amount | None = None
+    output: Amount
+    currency: Currency
+
+
+class Budget(Section):
+    """What all model calls of a day (in UTC) may use together; `currency` also picks among built-in prices."""
+
+    tokens_per_day: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    money_per_day: Annotated[float, Field(gt=0, le=10**9, allow_inf_nan=False)] | None = None
+    currency: Currency = "CNY"
 
 
 class Llm(Section):
@@ -113,6 +132,8 @@ class Llm(Section):
     system_prompt: str | None = None
     context_tokens: Annotated[int, Field(ge=1000)] = 60_000
     extra: dict[str, JsonValue] = Field(default_factory=lambda: {})
+    prices: dict[Text, ModelPrice] = Field(default_factory=lambda: {})
+    budget: Budget = Budget()
 
 
 class Warm(Section):

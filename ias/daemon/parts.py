@@ -19,6 +19,7 @@ from ias.consumers.timers import TimerConfig, Timers
 from ias.consumers.tool import ToolHandler
 from ias.cycle.step import CycleConfig, ModelStep
 from ias.daemon.prompt import system_prompt
+from ias.daemon.spending import spending_of
 from ias.domain.approvals import Safety
 from ias.domain.jobs import Queue
 from ias.domain.tools import Risk
@@ -110,7 +111,7 @@ async def _build(config: Config, stack: AsyncExitStack) -> Parts:
     step = ModelStep(provider, cycle_config(config, provider))
     tools = ModelTools(toolbox.registry, expose=settings.llm.expose)
     handlers: dict[Queue, Handler] = {
-        Queue.LLM: LlmHandler(store, step, tools, bus, logs),
+        Queue.LLM: LlmHandler(store, step, tools, bus, logs, spending=spending_of(config, provider)),
         Queue.TOOL: ToolHandler(runner, logs),
         Queue.SEND: SendHandler(store, _channels(logs), terms, logs),
     }

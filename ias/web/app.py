@@ -3,7 +3,7 @@
 from fastapi import FastAPI, Response
 
 from ias.domain.messages import JsonObject
-from ias.web import approvals, messages, tools
+from ias.web import approvals, messages, tools, usage
 from ias.web.auth import Door
 from ias.web.problems import add_handlers
 from ias.web.services import Health, Services
@@ -22,7 +22,7 @@ def create_app(services: Services, *, host: str, version: str) -> FastAPI:
     app = FastAPI(title="ias", version=version, docs_url=None, redoc_url=None)
     app.state.services = services
     add_handlers(app)
-    for module in (messages, approvals, tools):
+    for module in (messages, approvals, tools, usage):
         app.include_router(module.router)
     _add_probes(app, services.health)
 

@@ -50,7 +50,8 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "llm": {
             "provider": "auto", "model": None, "base_url": None, "api_key": None, "thinking": True, "max_turns": 10,
             "max_tokens": None, "timeout": 600, "idle_timeout": 120, "expose": "meta", "system_prompt": None,
-            "context_tokens": 60000, "extra": {},
+            "context_tokens": 60000, "extra": {}, "prices": {},
+            "budget": {"tokens_per_day": None, "money_per_day": None, "currency": "CNY"},
         },
         "tools": {"dirs": ["tools"], "watch": True, "warm": {"max": 8, "idle_secs": 300}},
         "permissions": {
@@ -115,6 +116,8 @@ http:
         ("llm:\n  model: 1.10", '2: llm.model must be text, not 1.10; put it in quotes: "1.10"'),
         ("llm:\n  model: ''", "2: llm.model cannot be ''; it must not be empty"),
         ("llm: fast", "1: llm must be a mapping, not fast"),
+        ("llm:\n  prices:\n    m: {input: 1, currency: CNY}", "3: llm.prices.m.output is missing; add `output:`"),
+        ("llm:\n  budget:\n    tokens_per_day: 0", "3: llm.budget.tokens_per_day cannot be 0; it must be at least 1"),
         ("queue: [1]", "1: queue must be a mapping, not a list"),
         ("permissions:\n  allowed: read", "2: permissions.allowed must be a list, not read; write [...] around it"),
         (
