@@ -21,14 +21,13 @@ from ias.domain.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
-    shorten,
 )
 from ias.domain.tools import Result
 from ias.errors import Code, LlmError, MaxTurnsError, RetryableLlmError
 from ias.providers.base import Provider, retry_delay
 from ias.providers.choose import AUTO, LlmSettings, is_offline, open_client, open_provider
 from ias.registry import ToolRegistry
-from ias.store.words import TOLD_BYTES
+from ias.store.words import told
 
 if TYPE_CHECKING:
     from types import AsyncGeneratorType
@@ -289,6 +288,4 @@ class LlmCycle:
 
 def tool_message(call: ToolCall, result: Result) -> ToolMessage:
     """Give the message that answers a call."""
-    text = shorten(result.content, limit_bytes=TOLD_BYTES)
-    text = f"error {result.code}: {text}" if result.is_error else text
-    return ToolMessage(call_id=call.id, name=call.name, text=text, is_error=result.is_error)
+    return ToolMessage(call_id=call.id, name=call.name, text=told(result), is_error=result.is_error)

@@ -132,11 +132,11 @@ async def test_errors_of_tools_go_back_to_the_model_as_text() -> None:
     results = [message for message in cycle.messages() if isinstance(message, ToolMessage)]
     assert [(result.call_id, result.is_error) for result in results] == [(letter, True) for letter in "abcde"]
     assert [result.text.split(":")[0] for result in results] == [
-        "error not_found",
-        "error tool_failed",
-        "error not_found",
-        "error permission_denied",
-        "error invalid_arguments",
+        "error (not_found)",
+        "error (tool_failed)",
+        "error (not_found)",
+        "error (permission_denied)",
+        "error (invalid_arguments)",
     ]
     assert "ZeroDivisionError: division by zero" in results[1].text
 
@@ -170,7 +170,7 @@ async def test_a_model_that_repeats_one_call_is_refused_then_stopped() -> None:
     with pytest.raises(MaxTurnsError, match="the same call 5 times"):
         await cycle.submit_with_tools("go", registry_of(PythonTool("counts", counts)))
     results = [message.text.split(":")[0] for message in cycle.messages() if isinstance(message, ToolMessage)]
-    assert results == ["again", "again", "error repeated_call", "error repeated_call", "error turn_ended"]
+    assert results == ["again", "again", "error (repeated_call)", "error (repeated_call)", "error (turn_ended)"]
     assert (len(seen), len(model.requests)) == (2, 5)
 
 
