@@ -39,8 +39,10 @@ async def test_a_result_is_passed_on_with_its_source() -> None:
         (
             "How far is Berlin from Paris",
             'error (invalid_arguments): amap_distance: bad. Its parameters: {"type":"object"}',
-            "amap_distance did not succeed: what was asked for could not be read. "
-            'Say it like this: "How far is Berlin from Paris".',
+            (
+                "amap_distance did not succeed: what was asked for could not be read. "
+                'Say it like this: "How far is Berlin from Paris".'
+            ),
         ),
         (
             "北京到广州有多远",
@@ -71,7 +73,8 @@ async def test_a_failure_is_told_in_plain_words(said: str, result: str, told: st
 async def test_a_greeting_is_answered_with_what_this_is(said: str) -> None:
     assert await drive([], said) == (
         "这里是 ias 的离线应答：按规则把问题交给工具，不是语言模型。可以这样问：\n"
-        "- 北京现在天气怎么样\n- 离春节还有几天\n- 记住我喜欢喝美式咖啡\n- 北京到上海有多远\n- 搜索一下新能源汽车的最新政策\n"
+        "- 北京现在天气怎么样\n- 离春节还有几天\n- 记住我喜欢喝美式咖啡\n- 北京到上海有多远\n"
+        "- 搜索一下新能源汽车的最新政策\n"
         "要用语言模型：在 .env 里设置 DEEPSEEK_API_KEY，再重启 ias serve。"
     )
 
@@ -81,7 +84,8 @@ async def test_a_greeting_in_english_is_answered_in_english(said: str) -> None:
     assert await drive([], said) == (
         "This is ias answering offline: it fits questions to tools by rules, it is not a language model. Try:\n"
         "- What is the weather in London right now\n- How many days until Christmas\n"
-        "- Remember that my flight is on Friday\n- How far is Berlin from Paris\n- Search the web for golang tutorials\n"
+        "- Remember that my flight is on Friday\n- How far is Berlin from Paris\n"
+        "- Search the web for golang tutorials\n"
         "To use a language model, set DEEPSEEK_API_KEY in .env and restart ias serve."
     )
 

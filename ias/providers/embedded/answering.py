@@ -18,7 +18,7 @@ from ias.providers.embedded.everyday import read_everyday
 from ias.providers.embedded.filling import Filled, fill, value_of
 from ias.providers.embedded.hits import Catalogue, Hit, hits_of, read_all, read_catalogue
 from ias.providers.embedded.memories import Intent, read_intent
-from ias.providers.embedded.picking import pick
+from ias.providers.embedded.picking import Pick, pick
 from ias.providers.embedded.recollection import Step
 from ias.providers.embedded.tokens import is_chinese, tokenize
 from ias.providers.embedded.turns import CANCEL, QUERY, Pending, Turn, answers, may_answer, pending_before, turns_of
@@ -31,8 +31,10 @@ SURE = 0.95
 PLAUSIBLE = 0.15
 """Share of a message that a tool's words must cover to be named as a near one."""
 GREETING = re.compile(
-    r"^\W*(你好|您好|嗨|哈喽|早上好|早安|晚上好|在吗|你是谁|你叫什么|你会什么|你能做什么|你能干什么|你有什么功能|有什么功能|怎么用|帮助"
-    r"|help|hi|hello|hey|good (morning|afternoon|evening)|who are you|what are you|what can (you|i) do|what can i ask( you)?)"
+    r"^\W*(你好|您好|嗨|哈喽|早上好|早安|晚上好|在吗|你是谁|你叫什么|你会什么|你能做什么|你能干什么|你有什么功能"
+    r"|有什么功能|怎么用|帮助"
+    r"|help|hi|hello|hey|good (morning|afternoon|evening)|who are you|what are you|what can (you|i) do"
+    r"|what can i ask( you)?)"
     r"\s*(呀|啊|吗|呢|there|ias)?\W*$",
     re.IGNORECASE,
 )
@@ -162,11 +164,8 @@ def _choose(talk: Talk, catalogue: Catalogue) -> AssistantMessage:
         names = frozenset({name for name, _ in catalogue.lines} | {hit.name for hit in catalogue.hits})
         return _say(speech.introduction(names, chinese=talk.chinese))
     best = pick(catalogue.hits, talk.asked)
-    rule = talk.rule
-    ruled = None if rule is None else next((hit for hit in catalogue.hits if hit.name == rule.tool), None)
-    if rule is not None and ruled is not None and all(ruled.parameter(name) for name in rule.args):
-        if best is None or best.score < SURE or best.hit.name.partition("_")[0] == rule.tool.partition("_")[0]:
-            return _call(talk, rule.tool, rule.args)
+    if talk.rule is not None and _is_ruled(talk.rule, catalogue, best):
+        return _call(talk, talk.rule.tool, talk.rule.args)
     if talk.pending is not None and answers(talk.pending, talk.asked, catalogue):
         return _resume(talk, talk.pending)
     if best is None:
@@ -174,6 +173,15 @@ def _choose(talk: Talk, catalogue: Catalogue) -> AssistantMessage:
         near = tuple(hit for hit in catalogue.hits if overlap(hit, sentence) >= PLAUSIBLE)
         return _say(speech.unfit(near[:SHORTLIST], chinese=talk.chinese))
     return _ask_or_call(talk, best.hit, fill(best.hit, talk.asked, best.template, best.fit))
+
+
+def _is_ruled(rule: Step, catalogue: Catalogue, best: Pick | None) -> bool:
+    """Say whether a rule decides: its tool is there, takes its arguments, and no other one has just this example."""
+    hit = next((hit for hit in catalogue.hits if hit.name == rule.tool), None)
+    if hit is None or not all(hit.parameter(name) for name in rule.args):
+        return False
+    group = rule.tool.partition("_")[0]
+    return best is None or best.score < SURE or best.hit.name.partition("_")[0] == group
 
 
 def _ask_or_call(talk: Talk, hit: Hit, filled: Filled) -> AssistantMessage:

@@ -49,7 +49,7 @@ def _value(written: str) -> JsonValue:
     if written[:1] in ("[", "{", '"'):
         try:
             value: JsonValue = json.loads(written)
-        except ValueError:
+        except (ValueError, RecursionError):
             return unquote(written)
         return value
     return unquote(written)

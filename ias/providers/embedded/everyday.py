@@ -1,4 +1,4 @@
-"""Everyday questions that rules read whole, before any tool's examples are compared: dates, weather, places, searches."""
+"""Everyday questions that rules read whole, before any tool's examples are compared."""
 
 import re
 
@@ -10,12 +10,15 @@ from ias.providers.embedded.tokens import is_chinese, unquote
 
 SEARCH = "web_search"
 SEARCHING = re.compile(
-    r"(?:请|帮我|麻烦你?|给我)*(?:上网|在网上|网上)?(?:百度|谷歌|搜索|搜|搜一搜)(?:一下)?[：:，,\s]*(?P<zh>.*[\u3400-\u9fff].*|\S.*)"
-    r"|(?:please |can you |could you )?(?:search(?: the web| online| the internet)?(?: for)?|google|web search(?: for)?)[:\s]+(?P<en>.+)",
+    r"(?:请|帮我|麻烦你?|给我)*(?:上网|在网上|网上)?(?:百度|谷歌|搜索|搜|搜一搜)(?:一下)?[：:，,\s]*"
+    r"(?P<zh>.*[\u3400-\u9fff].*|\S.*)"
+    r"|(?:please |can you |could you )?(?:search(?: the web| online| the internet)?(?: for)?|google|web search"
+    r"(?: for)?)[:\s]+(?P<en>.+)",
     re.IGNORECASE,
 )
 NARROWED = re.compile(
-    r"最近|近一|本[周月]|这[周个]|今[天年]|记忆|附近|\bmemor|\bpast\b|\bthis (?:week|month|year)\b|\blast (?:week|month|year)\b",
+    r"最近|近一|本[周月]|这[周个]|今[天年]|记忆|附近|\bmemor|\bpast\b|\bthis (?:week|month|year)\b|\blast (?:week"
+    r"|month|year)\b",
     re.IGNORECASE,
 )
 """Searches with a limit of time, or in another place than the web; the examples of the tools tell those."""

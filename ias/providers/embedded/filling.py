@@ -174,7 +174,7 @@ def _from_remainder(
 
 
 def _without_spans(value: str, hit: Hit) -> str:
-    """Take spans of time that the tool counts out of a value, and what they part from it that is the tool's own word."""
+    """Take spans of time that the tool counts out of a value, and the tool's own words beside them."""
     if not any(amount(parameter, value) is not None or choose(parameter, value) for parameter in hit.parameters):
         return trim(value)
     parts = around_spans(value)

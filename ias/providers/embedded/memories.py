@@ -15,17 +15,23 @@ CLOSE = 0.5
 ID = r"(?P<id>m_[a-z0-9]+|(?=[a-z0-9]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{4,32})"
 POLITE = r"^(?:请问|请|麻烦你?|帮我|帮忙|给我|那|please|can you|could you|would you)+\s*"
 EVERYTHING = re.compile(
-    r"(?:忘掉|忘记|删除|删掉|清空|清除|抹掉).*(?:所有|全部|一切|每一?条|整个).*|(?:把)?(?:所有|全部).*记忆.*(?:删|清|忘).*"
+    r"(?:忘掉|忘记|删除|删掉|清空|清除|抹掉).*(?:所有|全部|一切|每一?条|整个).*|(?:把)?(?:所有|全部).*记忆.*(?:删"
+    r"|清|忘).*"
     r"|(?:清空|清除)(?:我的)?记忆|(?:forget|delete|erase|clear|remove|wipe)\s+(?:all|every|everything)\b.*"
     r"|(?:clear|wipe|erase|delete)\s+(?:my |the |your )?(?:memories|memory)",
     re.IGNORECASE,
 )
 LISTING = re.compile(
-    r"(?:列出|看看|显示|查看|告诉我|列一下|看一?下)?(?:我|你)?的?(?:所有|全部)?的?记忆(?:列表|有哪些|里有什么|有什么)?(?:吗|呢)?"
-    r"|你?都?(?:还)?记(?:住|得|下|着)了?(?:我的?|关于我的?)?(?:些)?(?:什么|哪些)(?:事情?)?|你?都?(?:知道|了解)我(?:的)?(?:些)?(?:什么|哪些)(?:事情?)?"
-    r"|你对我(?:都)?(?:了解|知道|记得)(?:多少|些?什么)|我(?:都)?让你记(?:住|下)?了?(?:些)?什么|关于我你?(?:都)?(?:记得|知道)(?:些)?什么|有哪些记忆"
-    r"|(?:list|show)(?: me)?(?: all)?(?: of)?(?: my| your| the)? memor(?:y|ies)|(?:all )?my memories|all memories|memories"
-    r"|what (?:do|can) you (?:remember|know|recall)(?: about me| of me)?|what have you (?:remembered|saved|learned)(?: about me)?"
+    r"(?:列出|看看|显示|查看|告诉我|列一下|看一?下)?(?:我|你)?的?(?:所有|全部)?的?记忆(?:列表|有哪些|里有什么"
+    r"|有什么)?(?:吗|呢)?"
+    r"|你?都?(?:还)?记(?:住|得|下|着)了?(?:我的?|关于我的?)?(?:些)?(?:什么|哪些)(?:事情?)?|你?都?(?:知道|了解)我"
+    r"(?:的)?(?:些)?(?:什么|哪些)(?:事情?)?"
+    r"|你对我(?:都)?(?:了解|知道|记得)(?:多少|些?什么)|我(?:都)?让你记(?:住|下)?了?(?:些)?什么|关于我你?(?:都)?"
+    r"(?:记得|知道)(?:些)?什么|有哪些记忆"
+    r"|(?:list|show)(?: me)?(?: all)?(?: of)?(?: my| your| the)? memor(?:y|ies)|(?:all )?my memories|all memories"
+    r"|memories"
+    r"|what (?:do|can) you (?:remember|know|recall)(?: about me| of me)?|what have you (?:remembered|saved"
+    r"|learned)(?: about me)?"
     r"|what did I (?:ask|tell) you to remember|what memories do you have",
     re.IGNORECASE,
 )
@@ -35,45 +41,102 @@ KEEPING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 FORGETTING = re.compile(
-    r"(?:忘掉|忘记|忘了|别再?记|不要再?记)(?:一下)?(?P<words>.*)|(?:把)?(?P<moved>.+?)(?:这条|那条)?(?:的)?(?:记忆)?忘(?:掉|记|了)"
+    r"(?:忘掉|忘记|忘了|别再?记|不要再?记)(?:一下)?(?P<words>.*)|(?:把)?(?P<moved>.+?)(?:这条|那条)?(?:的)?"
+    r"(?:记忆)?忘(?:掉|记|了)"
     r"|(?:删除|删掉|删了|清除|移除)(?P<deleted>.*记忆.*)|(?:把)?(?P<moved_out>.*记忆.*?)(?:删除|删掉|删了)"
     r"|forget(?P<forgotten>\s.*|)|(?:delete|remove|erase)\s(?P<removed>.*memor(?:y|ies).*)",
     re.IGNORECASE,
 )
 CHANGING = re.compile(
     r"把(?P<words>(?:我|关于|有关|记忆).+?)(?:改成|改为|更新为|更新成|换成)(?P<body>.+)"
-    r"|(?:change|update|correct)\s+(?P<words_en>(?:my|memory|the memory|what you (?:know|remember))\b.+?)\s+to\s+(?P<body_en>.+)",
+    r"|(?:change|update|correct)\s+(?P<words_en>(?:my|memory|the memory|what you (?:know|remember))\b.+?)\s+to\s+"
+    r"(?P<body_en>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 AROUND_ZH = re.compile(
-    r"^(?:一?条|这条|那条|关于|有关|我的|我|的|记忆|编号|[：:，,\s#])+|(?:的|这条|那条|那个|记忆|吧|了|这件事|的事情?|[，,\s])+$"
+    r"^(?:一?条|这条|那条|关于|有关|我的|我|的|记忆|编号|[：:，,\s#])+|(?:的|这条|那条|那个|记忆|吧|了|这件事"
+    r"|的事情?|[，,\s])+$"
 )
 AROUND_EN = re.compile(
-    r"^(?:(?:about|that|my|the|a|an|one|memory|memories|of|on|id|number|what i (?:said|told you) about|what you know about|note)\b[\s:#]*)+"
+    r"^(?:(?:about|that|my|the|a|an|one|memory|memories|of|on|id|number|what i (?:said|told you) about"
+    r"|what you know about|note)\b[\s:#]*)+"
     r"|\s*(?:memory|memories|please)$",
     re.IGNORECASE,
 )
 RECALL_ZH = re.compile(
-    r"你?(?:还)?(?:记得|记不记得|记不得|知道|知不知道)(?P<asked>我.*?)(?:吗|么|不|没有)?|我(?:之前|以前|上次)?(?:跟你|对你|和你)?(?:说过|提过|告诉过你)(?P<said>.*?)(?:吗|么)?"
-    r"|(?P<own>我(?!该|要|想|能|可以|应该|怎么|们|在哪|这|附近|现在|今天|明天|得|可不可以).*(?:什么|哪|谁|多少|几[^天]|怎么样).*)"
+    r"你?(?:还)?(?:记得|记不记得|记不得|知道|知不知道)(?P<asked>我.*?)(?:吗|么|不|没有)?|我(?:之前|以前|上次)?"
+    r"(?:跟你|对你|和你)?(?:说过|提过|告诉过你)(?P<said>.*?)(?:吗|么)?"
+    r"|(?P<own>我(?!该|要|想|能|可以|应该|怎么|们|在哪|这|附近|现在|今天|明天|得|可不可以).*(?:什么|哪|谁|多少"
+    r"|几[^天]|怎么样).*)"
     r"|(?:回忆|查找记忆|搜索记忆|回想)(?:一下)?[：:\s]*(?P<sought>.+)",
 )
 RECALL_EN = re.compile(
-    r"(?:where|when|what|who|which)(?:'s| is| are| was| were) (?:my|our) (?P<own>(?!ip\b|location|local time|time ?zone|current).+)"
+    r"(?:where|when|what|who|which)(?:'s| is| are| was| were) (?:my|our) (?P<own>(?!ip\b|location|local time"
+    r"|time ?zone|current).+)"
     r"|what(?:'s| is) the (?:name|birthday|address|number|password) of my (?P<named>.+)"
     r"|(?P<like>(?:what|which|who|where|when)\b.*\b(?:do|did|am|was|have|should|can) I\b.*)"
-    r"|(?:do|can|did) you (?:still )?(?:remember|recall|know) (?P<asked>(?:my|our|what|where|when|who|i|that|if|the)\b.+)"
+    r"|(?:do|can|did) you (?:still )?(?:remember|recall|know) (?P<asked>(?:my|our|what|where|when|who|i|that|if"
+    r"|the)\b.+)"
     r"|(?:what did|did) I (?:say|tell you|mention)(?: about)? (?P<said>.+)"
-    r"|(?:recall|search (?:my |your |the )?memor(?:y|ies)(?: for)?|look up (?:my )?memor(?:y|ies)(?: for| about)?)\s+(?P<sought>.+)"
+    r"|(?:recall|search (?:my |your |the )?memor(?:y|ies)(?: for)?|look up (?:my )?memor(?:y|ies)(?: for"
+    r"| about)?)\s+(?P<sought>.+)"
     r"|am I (?P<am>.+)",
     re.IGNORECASE,
 )
 ASKING_ZH = re.compile(
-    r"你|我|什么时候|什么|哪(?:里|儿|天|个|种|些|一天|位)?|在(?=哪)|是(?=什么|哪|谁|多少|几|$|吗)|谁|多少|几(?=号|点|个|月|岁|次)|怎么样|吗|呢|么|的|了"
+    r"你|我|什么时候|什么|哪(?:里|儿|天|个|种|些|一天|位)?|在(?=哪)|是(?=什么|哪|谁|多少|几|$|吗)|谁|多少|几(?=号"
+    r"|点|个|月|岁|次)|怎么样|吗|呢|么|的|了"
     r"|对(?=什么|哪|谁)|叫(?=什么)|号码?(?=是)|[？?。！!，,\s]+|在$"
 )
 ASKING_EN = frozenset(
-    ["what", "where", "when", "who", "which", "how", "do", "does", "did", "am", "is", "are", "was", "were", "have", "has", "i", "my", "our", "me", "you", "your", "the", "a", "an", "to", "of", "for", "in", "on", "at", "about", "that", "if", "it", "kind", "type", "sort", "be", "should", "can", "tell", "say", "said", "told", "still"]
+    [
+        "what",
+        "where",
+        "when",
+        "who",
+        "which",
+        "how",
+        "do",
+        "does",
+        "did",
+        "am",
+        "is",
+        "are",
+        "was",
+        "were",
+        "have",
+        "has",
+        "i",
+        "my",
+        "our",
+        "me",
+        "you",
+        "your",
+        "the",
+        "a",
+        "an",
+        "to",
+        "of",
+        "for",
+        "in",
+        "on",
+        "at",
+        "about",
+        "that",
+        "if",
+        "it",
+        "kind",
+        "type",
+        "sort",
+        "be",
+        "should",
+        "can",
+        "tell",
+        "say",
+        "said",
+        "told",
+        "still",
+    ]
 )
 
 

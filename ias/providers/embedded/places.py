@@ -9,32 +9,39 @@ from ias.providers.embedded.tokens import is_chinese
 NOW, DAILY, HOURLY = "weather_now", "weather_daily", "weather_hourly"
 DISTANCE, GEOCODE = "amap_distance", "amap_geocode"
 WEATHER_ZH = re.compile(
-    r"天气预报|天气|空气质量|空气|雾霾|湿度|气温|温度|多少度|几度|预报|热不热|冷不冷|热吗|冷吗|(?:会|要|有没有|会不会)?(?:下|有)[雨雪]|刮风|降温|(?:要不要|需不需要|用不用|要)?带[雨]?伞"
+    r"天气预报|天气|空气质量|空气|雾霾|湿度|气温|温度|多少度|几度|预报|热不热|冷不冷|热吗|冷吗|(?:会|要|有没有"
+    r"|会不会)?(?:下|有)[雨雪]|刮风|降温|(?:要不要|需不需要|用不用|要)?带[雨]?伞"
 )
 DAYS_ZH = re.compile(
     r"明天|后天|大后天|明早|明晚|这?周末|下?周[一二三四五六日天末]|下周|这周|本周|最近几天|未来几天|这几天|预报"
 )
 HOURS_ZH = re.compile(r"今晚|今天下午|几点下|什么时候下|雨停")
 FILLERS_ZH = re.compile(
-    r"现在|目前|当前|今天|今日|今早|上午|早上|中午|下午|晚上|怎么样|怎样|如何|是多少|多少|请问|帮我|查一?下|查询|看一?下|看看|告诉我|我想知道|的|呢|吗|么"
+    r"现在|目前|当前|今天|今日|今早|上午|早上|中午|下午|晚上|怎么样|怎样|如何|是多少|多少|请问|帮我|查一?下|查询"
+    r"|看一?下|看看|告诉我|我想知道|的|呢|吗|么"
     r"|啊|吧|会不会|会|要|有|是|外面|那边|这边|不|[\s，,。？?！!、]+"
 )
 PLACE_ZH = re.compile(r"[\u4e00-\u9fff]{2,7}")
 WEATHER_EN = re.compile(
-    r"(?:what(?:'s| is| will) (?:the )?|how(?:'s| is) (?:the )?|show me (?:the )?|tell me (?:the )?|is there |get (?:the )?)?"
-    r"(?:(?:current )?(?:weather|temperature)(?: forecast)?(?: be)?(?: like)?|forecast|will it (?:rain|snow|be (?:hot|cold|sunny|windy))"
+    r"(?:what(?:'s| is| will) (?:the )?|how(?:'s| is) (?:the )?|show me (?:the )?|tell me (?:the )?|is there |get "
+    r"(?:the )?)?"
+    r"(?:(?:current )?(?:weather|temperature)(?: forecast)?(?: be)?(?: like)?|forecast|will it (?:rain|snow|be "
+    r"(?:hot|cold|sunny|windy))"
     r"|is it (?:raining|snowing|hot|cold|windy|sunny)|how (?:hot|cold|warm|windy) is it|do I need an umbrella)"
-    r"(?: (?P<before>right now|now|today|tomorrow|this week|this weekend|next week))?(?: (?:in|for|at|of)) (?P<place>[^\d]+?)"
+    r"(?: (?P<before>right now|now|today|tomorrow|this week|this weekend|next week))?(?: (?:in|for|at|of)) "
+    r"(?P<place>[^\d]+?)"
     r"(?: (?P<after>right now|now|today|tomorrow|the day after tomorrow|this week|this weekend|next week|on \w+day))?",
     re.IGNORECASE,
 )
 DAYS_EN = re.compile(r"\b(?:tomorrow|week|weekend|forecast|on \w+day)\b", re.IGNORECASE)
 DISTANCE_ZH = re.compile(
-    r"(?:请问)?从?(?P<origin>[^\s，,到离距]{2,12})(?:到|离|距离|距)(?P<end>[^\s，,到离]{2,12}?)(?:之间)?(?:的距离)?(?:一共|大概|大约|直线)?(?:有|是|距离)?"
+    r"(?:请问)?从?(?P<origin>[^\s，,到离距]{2,12})(?:到|离|距离|距)(?P<end>[^\s，,到离]{2,12}?)(?:之间)?"
+    r"(?:的距离)?(?:一共|大概|大约|直线)?(?:有|是|距离)?"
     r"(?:多远|(?:多少|几)(?:公里|千米|里))"
 )
 DISTANCE_EN = re.compile(
-    r"(?:how far (?:is it |away is it )?|(?:what(?:'s| is) )?(?:the )?distance )(?:(?:from|between) (?P<origin>.+?) (?:to|and) (?P<end>.+)"
+    r"(?:how far (?:is it |away is it )?|(?:what(?:'s| is) )?(?:the )?distance )(?:(?:from|between) "
+    r"(?P<origin>.+?) (?:to|and) (?P<end>.+)"
     r"|is (?P<there>.+?) (?:away )?from (?P<here>.+))",
     re.IGNORECASE,
 )

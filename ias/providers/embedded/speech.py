@@ -22,12 +22,18 @@ KEY_HINT = {
 }
 INTRO = {
     True: "这里是 ias 的离线应答：按规则把问题交给工具，不是语言模型。可以这样问：\n{samples}\n" + KEY_HINT[True],
-    False: "This is ias answering offline: it fits questions to tools by rules, it is not a language model. Try:\n{samples}\n"
+    False: (
+        "This is ias answering offline: it fits questions to tools by rules, it is not a language model. "
+        "Try:\n{samples}\n"
+    )
     + KEY_HINT[False],
 }
 UNFIT = {
     True: "这句话对不上任何工具。{near}换个说法再试，说“帮助”看例子，或直接调用：/tool 名称 参数=值\n" + KEY_HINT[True],
-    False: 'No tool fits this message. {near}Try other words, say "help" for examples, or call a tool: /tool NAME key=value\n'
+    False: (
+        'No tool fits this message. {near}Try other words, say "help" for examples, or call a tool: /tool NAME '
+        "key=value\n"
+    )
     + KEY_HINT[False],
 }
 NEAR = {True: "比较接近的：\n{tools}\n", False: "The nearest are:\n{tools}\n"}
@@ -50,7 +56,10 @@ BAD_DIRECT = {
 }
 ONE_AT_A_TIME = {
     True: "记忆只能一条一条地删，每一条都要批准。说“忘掉”加上编号或其中的词语，例如：忘掉 {id}\n\n",
-    False: 'Memories can be deleted one at a time only, each with an approval. Say "forget" with an id or words, as in: forget {id}\n\n',
+    False: (
+        'Memories can be deleted one at a time only, each with an approval. Say "forget" with an id or words, '
+        "as in: forget {id}\n\n"
+    ),
 }
 NOTHING_KEPT = {True: "还没有任何记忆，没有要删的。", False: "There are no memories, so there is nothing to delete."}
 WHICH = {
@@ -93,7 +102,18 @@ REASONS = {
     "turn_ended": ("这一轮已经结束", "the turn has ended"),
     "db_failed": ("数据没有存取成功", "the store did not do it"),
     **dict.fromkeys(
-        ["spawn_failed", "no_output", "bad_utf8", "bad_json", "bad_message", "extra_output", "output_too_large", "too_many_steps", "memory_limit", "killed"],
+        [
+            "spawn_failed",
+            "no_output",
+            "bad_utf8",
+            "bad_json",
+            "bad_message",
+            "extra_output",
+            "output_too_large",
+            "too_many_steps",
+            "memory_limit",
+            "killed",
+        ],
         BROKEN,
     ),
 }

@@ -22,7 +22,7 @@ SLOT_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """Where a parameter's value stands in the sentence; numbers take one number, dates and coordinates their kind alone."""
+    """Where a parameter's value stands in the sentence; some take a token of their kind alone."""
 
     parameter: str
     is_number: bool = False

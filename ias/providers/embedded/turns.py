@@ -21,15 +21,20 @@ ANSWER_HAN, ANSWER_WORDS = 24, 8
 FREE_TEXT = frozenset({"body", "text", "message", "content", "query", "note", "title", "prompt"})
 """Parameters whose values are sentences."""
 CANCEL = re.compile(
-    r"^\W*(?:算了吧?|取消(?:吧|这个)?|不用了|不查了|不要了|没事了?|忘了吧|停|别查了|cancel(?: that| it)?|never ?mind|forget (?:about )?it|stop|abort"
+    r"^\W*(?:算了吧?|取消(?:吧|这个)?|不用了|不查了|不要了|没事了?|忘了吧|停|别查了|cancel(?: that| it)?"
+    r"|never ?mind|forget (?:about )?it|stop|abort"
     r"|quit|skip(?: it)?|no thanks?|nothing)\W*$",
     re.IGNORECASE,
 )
 ASKING = re.compile(
-    r"[?？]|吗|呢|什么|怎么|哪|谁|多少|几(?![\u4e00-\u9fff]*[路街巷])|为啥|为什么|是否|能不能|会不会|要不要|有没有|多远|多久"
-    r"|^\W*(?:请|帮|给我|告诉|查|搜|找|打开|列出|显示|记住|记一?下|忘|删|写|发|提醒|讲|说|总结|翻译|算|画|唱|播放|我想|我要|离|距离)"
-    r"|^\W*(?:what|when|where|who|why|how|which|is|are|am|do|does|did|can|could|will|would|should|may|tell|show|list|find|search|write|give"
-    r"|make|create|remember|forget|delete|remove|open|read|play|send|help|please|translate|explain|summari[sz]e|convert|calculate|compute|get"
+    r"[?？]|吗|呢|什么|怎么|哪|谁|多少|几(?![\u4e00-\u9fff]*[路街巷])|为啥|为什么|是否|能不能|会不会|要不要|有没有"
+    r"|多远|多久"
+    r"|^\W*(?:请|帮|给我|告诉|查|搜|找|打开|列出|显示|记住|记一?下|忘|删|写|发|提醒|讲|说|总结|翻译|算|画|唱|播放"
+    r"|我想|我要|离|距离)"
+    r"|^\W*(?:what|when|where|who|why|how|which|is|are|am|do|does|did|can|could|will|would|should|may|tell|show"
+    r"|list|find|search|write|give"
+    r"|make|create|remember|forget|delete|remove|open|read|play|send|help|please|translate|explain|summari[sz]e"
+    r"|convert|calculate|compute|get"
     r"|fetch|add|set|draw|sing|let|look|check|remind|change|update|i want|i need|i'd like)\b",
     re.IGNORECASE,
 )
