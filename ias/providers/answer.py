@@ -1,6 +1,8 @@
 """One model answer put together from the chunks of a chat-completions stream."""
 
-from ias.domain.messages import ChatResponse, FinishReason, JsonObject, JsonValue, StreamItem, Usage
+from typing import cast
+
+from ias.domain.messages import ChatResponse, FinishReason, JsonObject, JsonValue, StreamItem, Usage, replace_surrogates
 from ias.errors import ServerFaultError
 from ias.providers.readings import count, string
 from ias.providers.tool_deltas import CallBuilder
@@ -48,7 +50,10 @@ class Answer:
 
     def feed(self, chunk: JsonObject) -> list[StreamItem]:
         """Take a chunk, or a whole answer as servers that do not stream give it, and give what can be shown."""
-        self._model = string(chunk.get("model")) or self._model
+        envelope = chunk.get("data")
+        if isinstance(envelope, dict) and "choices" not in chunk:
+            chunk = envelope  # `{"data": {…}, "success": true}` (cline#13348)
+        self._model = replace_surrogates(string(chunk.get("model"))) or self._model
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self._usage = _usage(usage)
@@ -83,15 +88,26 @@ class Answer:
 
     def _take(self, delta: JsonObject) -> list[StreamItem]:
         items: list[StreamItem] = []
-        # vLLM and Ollama call it `reasoning` (vllm PR#50624); gateways send both with the same text.
-        for key in ("reasoning_content", "reasoning"):
-            thought = delta.get(key)
-            if isinstance(thought, str):
-                self._transcript.add_reasoning(thought, items)
-                break
+        thought = _reasoning(delta)
+        if thought is not None:
+            self._transcript.add_reasoning(thought, items)
         self._transcript.add_text(_content(delta.get("content")), items)
-        self._calls.feed(delta.get("tool_calls"))
+        calls = delta.get("tool_calls")
+        old = delta.get("function_call")  # the form before `tool_calls`
+        if not calls and isinstance(old, dict):
+            calls = cast("JsonObject", {"function": old})
+        self._calls.feed(calls)
         return items
+
+
+def _reasoning(delta: JsonObject) -> str | None:
+    """Read reasoning under any of its names; gateways send two of them with the same text, or one of them empty.
+
+    vLLM and Ollama say `reasoning` (vllm PR#50624), OpenRouter also gives a list of `reasoning_details`.
+    """
+    written = [value for key in ("reasoning_content", "reasoning") if isinstance(value := delta.get(key), str)]
+    details = _content(delta.get("reasoning_details"))
+    return next((text for text in (*written, details) if text), written[0] if written else None)
 
 
 def _content(value: JsonValue) -> str:

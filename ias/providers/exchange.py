@@ -120,14 +120,23 @@ class Body:
         try:
             value: object = json.loads(text)
         except (ValueError, RecursionError):
-            raise ServerFaultError("the provider sent a piece that is not JSON") from None
+            raise self._no_chunk("the provider sent a piece that is not JSON", text) from None
         if not isinstance(value, dict):
-            raise ServerFaultError("the provider sent a piece that is no JSON object")
+            raise self._no_chunk("the provider sent a piece that is no JSON object", text)
         chunk = cast("JsonObject", value)
         fault = chunk.get("error")
         if fault and not chunk.get("choices"):
-            raise self._refusal(_status_of(fault), text, httpx.Headers())
+            raise self.fault(text, status=_status_of(fault))
         return chunk
+
+    def fault(self, text: str, *, status: int = 0) -> LlmError:
+        """Make the error for what stands in the place of a chunk; without a status its words tell what it means."""
+        return self._refusal(status, text, httpx.Headers())
+
+    def _no_chunk(self, words: str, text: str) -> LlmError:
+        """Make the error for a piece that is no object: half a chunk, or a bare string that may tell of the account."""
+        error = ServerFaultError(words) if text.lstrip().startswith(("{", "[")) else self.fault(text)
+        return ServerFaultError(words) if isinstance(error, ServerFaultError) else error
 
 
 Refusal = Callable[[int, str, httpx.Headers], LlmError]
@@ -220,13 +229,13 @@ def _shown(url: str) -> str:
 
 
 def _status_of(fault: object) -> int:
-    """Give the status that an error inside a stream speaks of; without one it is the server's own."""
+    """Give the status that an error inside a stream speaks of; 0 where its words must tell."""
     if not isinstance(fault, dict):
-        return 500
+        return 0
     fields = cast("JsonObject", fault)
     code, kind = fields.get("code"), fields.get("type")
     if isinstance(code, str) and code.isdecimal() and len(code) == 3:
         code = int(code)
     if isinstance(code, int) and not isinstance(code, bool) and 400 <= code <= 599:
         return code
-    return FAULT_STATUSES.get(kind, 500) if isinstance(kind, str) else 500
+    return FAULT_STATUSES.get(kind, 0) if isinstance(kind, str) else 0

@@ -13,6 +13,7 @@ from ias.providers.base import Tap
 from ias.providers.chat_body import chat_body
 from ias.providers.exchange import Body, Endpoint, Exchange, encode, no_tap
 from ias.providers.profiles import Profile
+from ias.providers.readings import string
 from ias.providers.sse import SseComment, SseParser
 from ias.providers.tool_names import names_of
 
@@ -78,7 +79,7 @@ class OpenAIChat:
 
     async def _read(self, answer: Answer, body: Body) -> AsyncGenerator[JsonObject, None]:
         if "json" in body.media:
-            yield body.chunk(await body.whole())
+            yield _chunk(body, await body.whole())
             return
         parser = SseParser()
         while (piece := await body.read()) is not None:
@@ -90,7 +91,20 @@ class OpenAIChat:
                 if item.data.strip() == END_MARK:
                     await body.drain()
                     return
-                yield body.chunk(item.data)
+                yield _chunk(body, item.data)
         is_ended = parser.pending.strip() == END_MARK
         if not is_ended and (self._profile.needs_end_mark or not answer.has_reason):
             raise StreamCutError("the model's answer broke off before its end")
+
+
+def _chunk(body: Body, text: str) -> JsonObject:
+    """Read one chunk; gateways put their own refusals in its place, after a 200 and without an `error`.
+
+    Raises:
+        LlmError: It is one, or the text is no JSON object.
+    """
+    chunk = body.chunk(text)
+    is_answer = any(key in chunk for key in ("choices", "usage")) or isinstance(chunk.get("data"), dict)
+    if not is_answer and any(string(chunk.get(key)) for key in ("message", "msg", "detail")):
+        raise body.fault(text)
+    return chunk
