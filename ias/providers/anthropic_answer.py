@@ -16,7 +16,7 @@ from ias.errors import ContextOverflowError, EmptyResponseError, RejectedError, 
 from ias.providers.anthropic_blocks import TOOL_USE, Block, Blocks
 from ias.providers.anthropic_tools import AnthropicTools
 from ias.providers.profiles import Echo, Profile
-from ias.providers.readings import count, mapping, string
+from ias.providers.readings import count, mapping, string, word
 from ias.providers.tool_names import WireNames
 from ias.providers.transcript import Transcript, is_cut, settle_reason
 
@@ -131,7 +131,7 @@ class AnthropicAnswer:
         return self._transcript.response(reason, calls, usage=self._usage(), model=self._model, blocks=blocks)
 
     def _begin(self, message: JsonObject) -> None:
-        self._model = string(message.get("model")) or self._model
+        self._model = word(message.get("model")) or self._model
         self._count(message.get("usage"))
 
     def _open(self, index: JsonValue, start: JsonObject, items: list[StreamItem]) -> None:
@@ -151,7 +151,7 @@ class AnthropicAnswer:
 
     def _end(self, delta: JsonObject, usage: JsonValue) -> None:
         self._reason = string(delta.get("stop_reason")) or self._reason
-        self._category = string(mapping(delta.get("stop_details")).get("category"))[:CATEGORY_LIMIT]
+        self._category = word(mapping(delta.get("stop_details")).get("category"))[:CATEGORY_LIMIT]
         self._count(usage)
 
     def _count(self, usage: JsonValue) -> None:
@@ -202,12 +202,12 @@ class AnthropicAnswer:
         return tuple(calls)
 
     def _call(self, block: Block) -> ToolCall:
-        name = string(block.start.get("name"))
+        name = word(block.start.get("name"))
         if not name.strip():
             raise ServerFaultError("the model's answer holds a tool call without a name")
         arguments = block.arguments()
         return ToolCall(
-            id=string(block.start.get("id")) or _new_id(),
+            id=word(block.start.get("id")) or _new_id(),
             name=self._names.real(name),
             arguments=self._tools.real_arguments(name, arguments.text),
             fault=arguments.fault,

@@ -5,7 +5,7 @@ import uuid
 from ias.domain.messages import ChatResponse, FinishReason, JsonObject, JsonValue, StreamItem, ToolCall, Usage
 from ias.errors import ServerFaultError
 from ias.providers.arguments import read_arguments
-from ias.providers.readings import count, mapping, string
+from ias.providers.readings import count, mapping, string, word
 from ias.providers.tool_names import WireNames
 from ias.providers.transcript import Transcript, is_cut, settle_reason
 
@@ -47,7 +47,7 @@ class OllamaAnswer:
             ServerFaultError: A call has no name.
         """
         items: list[StreamItem] = []
-        self._model = string(line.get("model")) or self._model
+        self._model = word(line.get("model")) or self._model
         self._reason = string(line.get("done_reason")) or self._reason
         # A prompt that the server still had in its memory may come without a count (docs/api).
         read, written = count(line, "prompt_eval_count"), count(line, "eval_count")
@@ -82,12 +82,12 @@ class OllamaAnswer:
         """Take calls; each is whole, so an id that comes again, or none, is another call."""
         for call in calls if isinstance(calls, list) else []:
             function = mapping(mapping(call).get("function"))
-            name = string(function.get("name"))
+            name = word(function.get("name"))
             if not name.strip():
                 raise ServerFaultError("the model's answer holds a tool call without a name")
             written = function.get("arguments")
             arguments = read_arguments(written if isinstance(written, dict | str) else "" if written is None else "[]")
-            identity = string(mapping(call).get("id"))
+            identity = word(mapping(call).get("id"))
             if not identity.strip() or identity in [earlier.id for earlier in self._calls]:
                 identity = f"call_{uuid.uuid4().hex}"
             self._calls.append(

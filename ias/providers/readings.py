@@ -4,7 +4,7 @@ import json
 import math
 from typing import cast
 
-from ias.domain.messages import JsonObject, JsonValue
+from ias.domain.messages import JsonObject, JsonValue, replace_surrogates
 
 DEPTH_LIMIT = 48
 """Levels of JSON that are sent back to a provider; Python writes some hundred, and no tool needs ten."""
@@ -13,6 +13,11 @@ DEPTH_LIMIT = 48
 def string(value: JsonValue) -> str:
     """Give a string, or nothing."""
     return value if isinstance(value, str) else ""
+
+
+def word(value: JsonValue) -> str:
+    """Give a string that is kept by itself (a name, an id), without half characters, which the store refuses."""
+    return replace_surrogates(string(value))
 
 
 def mapping(value: JsonValue) -> JsonObject:

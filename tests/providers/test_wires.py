@@ -161,11 +161,16 @@ async def is_sound(wire: WireKit, body: bytes) -> None:
     """Check that a body gives an answer that can be stored and sent back, or one of our errors."""
     try:
         items, _ = await ask(wire, request_of(tools=TOOLS, max_tokens=5_000), body)
-    except LlmError:
+    except LlmError as error:
+        str(error).encode()
         return
     response = items[-1]
     assert isinstance(response, ChatResponse)
     message = response.message
+    # The store and the logs take whole characters alone.
+    " ".join(
+        [response.model, message.text, *(f"{call.id} {call.name} {call.fault}" for call in message.calls)]
+    ).encode()
     assert message_from_json("assistant", message_to_json(message)) == message
     if response.stop_reason in (FinishReason.LENGTH, FinishReason.CONTENT_FILTER):
         assert message.calls == ()
@@ -216,6 +221,14 @@ def test_a_right_stream_with_one_wrong_value_is_an_answer_or_an_error_of_ours(
     path = choose.draw(st.sampled_from(places(chunks[at])))
     chunks[at] = put(chunks[at], path, new)  # type: ignore[call-overload]  - any JSON
     asyncio.run(is_sound(wire, wire.stream(*chunks)))
+
+
+@every_wire
+async def test_half_characters_stay_out_of_whatever_is_stored(wire: WireKit) -> None:
+    body = wire.stream(*wire.chunks)
+    for mark in (b'"a"', b'"f"', b'"claude-opus-5"', b'"m"', b'"hm"', b'"I look."', b'"stop"', b'"tool_use"'):
+        await is_sound(wire, body.replace(mark, b'"\\ud800x"'))
+    await is_sound(wire, body.replace(b'"done": false', b'"done": false, "model": "\\ud800"'))
 
 
 @every_wire
