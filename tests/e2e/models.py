@@ -21,15 +21,16 @@ def capability(name: str, args: object, *, at: int = 0) -> dict[str, Any]:
     return call("call_capability", {"name": name, "prompt": json.dumps(args)}, at=at)
 
 
-def stream(*deltas: dict[str, Any], finish: str = "stop", is_cut: bool = False) -> Reply:
+def stream(
+    *deltas: dict[str, Any], finish: str = "stop", is_cut: bool = False, usage: dict[str, Any] | None = None
+) -> Reply:
     """Give a streamed answer; a cut one lacks its end."""
     chunks = [{"id": "x", "model": "scripted", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
-    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     end = {
         "id": "x",
         "model": "scripted",
         "choices": [{"index": 0, "delta": {}, "finish_reason": finish}],
-        "usage": usage,
+        "usage": usage or {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
     }
     lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in (chunks if is_cut else [*chunks, end])]
     return Reply(
