@@ -86,6 +86,14 @@ async def test_a_memory_is_changed_and_deleted_by_the_beginning_of_its_id(tool: 
     assert (await tool("delete_memory", id=row["id"]))["error"]["code"] == "not_found"
 
 
+async def test_a_memory_is_not_deleted_where_its_text_is_not_the_one_that_was_approved(tool: Tool) -> None:
+    row = (await tool("save_memory", body="peanuts"))["rows"][0]
+    refused = await tool("delete_memory", id=row["id"], body="walnuts")
+    message = f"the memory {row['id']!r} has another text by now; look it up again"
+    assert refused == {"error": {"code": "db_failed", "message": message}}
+    assert await tool("delete_memory", id=row["id"], body="peanuts") == {"changed": 1}
+
+
 async def test_memories_of_another_user_cannot_be_reached(tool: Tool) -> None:
     row = (await tool("save_memory", body="mine"))["rows"][0]
     tool.world.look("UPDATE memory SET user_id = 'bob'")

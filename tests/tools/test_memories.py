@@ -61,7 +61,6 @@ def error(command: str, params: Message, **more: Any) -> str:
             "修改记忆 7f3a",
         ),
         ("update", {"id": "7f3a", "tags": []}, "update_memory", {"id": "7f3a", "tags": []}, "Change memory 7f3a"),
-        ("delete", {"id": "7f3a"}, "delete_memory", {"id": "7f3a"}, "Delete memory 7f3a for good"),
     ],
 )
 def test_each_command_asks_the_store_for_one_operation(
@@ -164,6 +163,54 @@ def test_a_changed_memory_is_confirmed() -> None:
         "content": "Updated the tags of 7f3a: none",
         "data": {"id": "7f3a", "changed": 1, "tags": []},
     }
+
+
+LOOK_UP: Message = {"type": "db", "operation": "read_memories", "params": {"limit": 100}, "desc": "查看要删除的记忆"}
+
+
+def test_a_memory_is_read_before_it_is_deleted_so_that_its_text_can_be_approved() -> None:
+    params = {"id": "7f3a", "lang": "zh"}
+    first = serve("delete", params)
+    assert first == LOOK_UP | {"state": {"stage": "find", "page": 0}}
+
+    second = serve("delete", params, db_response={"rows": [FLIGHT, PEANUTS]}, state=first["state"])
+    assert second == {
+        "type": "db",
+        "operation": "delete_memory",
+        "params": {"id": "7f3a91c2d4e5", "body": "我对花生过敏"},
+        "desc": "永久删除记忆 7f3a：“我对花生过敏”",
+        "state": {"stage": "delete", "body": "我对花生过敏"},
+    }
+
+    third = serve("delete", params, db_response={"changed": 1}, state=second["state"])
+    assert third["content"] == "已删除记忆 7f3a：“我对花生过敏”。"
+
+
+@pytest.mark.parametrize(
+    ("rows", "content"),
+    [
+        ([FLIGHT], "There is no memory with the id '7f3a'. memory_search and memory_list show ids."),
+        ([], "There is no memory with the id '7f3a'. memory_search and memory_list show ids."),
+        (
+            [{**FLIGHT, "id": "m_7f3a0"}, {**FLIGHT, "id": "m_7f3a1"}],
+            "The id '7f3a' fits several memories: m_7f3a0, m_7f3a1. Write one of them whole.",
+        ),
+    ],
+)
+def test_nothing_is_deleted_where_an_id_does_not_fit_one_memory(rows: Any, content: str) -> None:
+    state = {"stage": "find", "page": 0}
+    assert error("delete", {"id": "7f3a", "lang": "en"}, db_response={"rows": rows}, state=state) == content
+
+
+def test_an_old_memory_is_looked_for_page_by_page_and_in_the_end_deleted_by_its_id_alone() -> None:
+    rows = [{**FLIGHT, "id": f"m_{number:04}"} for number in range(100)]
+    params, state = {"id": "m_zzzz", "lang": "en"}, {"stage": "find", "page": 0}
+    for page in range(1, 5):
+        asked = serve("delete", params, db_response={"rows": rows}, state=state)
+        state = asked["state"]
+        assert (asked["params"], state) == ({"limit": 100, "before": "m_0099"}, {"stage": "find", "page": page})
+    asked = serve("delete", params, db_response={"rows": rows}, state=state)
+    assert (asked["operation"], asked["params"]) == ("delete_memory", {"id": "m_zzzz"})
 
 
 def test_a_deleted_memory_is_confirmed() -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from memory_call import Message, Refusal, Step, read_step, result
+from memory_call import Message, Refusal, Step, read_step, result, text_of
 from memory_text import failed, listed, memory_facts, short_id
 
 BODY_CHARS = 4000
@@ -13,6 +13,8 @@ ID_CHARS = 4  # a shorter beginning of an id is refused by the host
 QUERY_CHARS = 1000
 SEARCH_LIMIT = (10, 50)  # default, most
 LIST_LIMIT = (20, 100)
+PAGES = 5  # lists of the newest memories that are looked through for the one to delete
+SHOWN_BODY = 200  # characters of a memory's text that is about to be deleted
 
 
 def save(step: Step) -> Message:
@@ -95,15 +97,59 @@ def update(step: Step) -> Message:
 
 
 def delete(step: Step) -> Message:
-    """Forget a memory for good."""
+    """Forget a memory for good: it is looked up first, so that who approves reads what will be gone.
+
+    `state` is `{"stage": "find" | "delete", "page": lists read before this one,
+    "body": the memory's text}`.
+    """
     ident = _id(step)
     if step.answer is None:
-        return _ask(
-            "delete_memory", {"id": ident}, step.say(f"永久删除记忆 {ident}", f"Delete memory {ident} for good")
-        )
+        return _look_up(step, page=0, before="")
+    if step.state.get("stage") == "find":
+        return _ask_to_delete(step, ident)
     if step.changed() < 1:
         raise _unknown(ident)
-    return result(step.say(f"已删除记忆 {ident}。", f"Deleted memory {ident}."), {"id": ident, "changed": 1})
+    shown = _shortened(text_of(step.state.get("body")))
+    text = step.say(f"已删除记忆 {ident}", f"Deleted memory {ident}")
+    tail = step.say(f"：“{shown}”。", f": “{shown}”.") if shown else step.say("。", ".")
+    return result(text + tail, {"id": ident, "changed": 1})
+
+
+def _look_up(step: Step, *, page: int, before: str) -> Message:
+    params = _without_empty({"limit": LIST_LIMIT[1], "before": before})
+    message = _ask("read_memories", params, step.say("查看要删除的记忆", "Look up the memory to delete"))
+    return {**message, "state": {"stage": "find", "page": page}}
+
+
+def _ask_to_delete(step: Step, ident: str) -> Message:
+    """Ask to delete the only memory whose id begins so; beyond the newest ones its text stays unknown."""
+    memories = [memory_facts(row) for row in step.rows()]
+    meant = [memory for memory in memories if str(memory["id"]).removeprefix("m_").startswith(ident.removeprefix("m_"))]
+    page = step.state.get("page")
+    page = page if isinstance(page, int) else PAGES
+    if not meant and len(memories) >= LIST_LIMIT[1] and page + 1 < PAGES:
+        return _look_up(step, page=page + 1, before=str(memories[-1]["id"]))
+    if not meant and len(memories) < LIST_LIMIT[1]:
+        raise _unknown(ident)
+    if len(meant) > 1:
+        names = ", ".join(str(memory["id"]) for memory in meant)
+        raise Refusal(
+            f"编号 {ident!r} 对应几条记忆：{names}。请写完整的编号。",
+            f"The id {ident!r} fits several memories: {names}. Write one of them whole.",
+        )
+    body = str(meant[0]["body"]) if meant else ""
+    shown = _shortened(body)
+    desc = step.say(f"永久删除记忆 {ident}", f"Delete memory {ident} for good")
+    if shown:
+        desc = step.say(f"永久删除记忆 {ident}：“{shown}”", f"Delete memory {ident} for good: “{shown}”")
+    params = _without_empty({"id": str(meant[0]["id"]) if meant else ident, "body": body})
+    message = _ask("delete_memory", params, desc)
+    return {**message, "state": {"stage": "delete", "body": body[:SHOWN_BODY]}}
+
+
+def _shortened(body: str) -> str:
+    line = " ".join(body.split())
+    return line if len(line) < SHOWN_BODY else f"{line[: SHOWN_BODY - 1]}…"
 
 
 COMMANDS: dict[str, Callable[[Step], Message]] = {

@@ -29,10 +29,11 @@ class Refusal(Exception):  # noqa: N818  it ends a call with an answer, it is no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one line on stdin says; `answer` is None before the store was asked."""
+    """What one line on stdin says; `answer` is None before the store was asked, `state` what the last step kept."""
 
     params: dict[str, Any]
     answer: dict[str, Any] | None
+    state: dict[str, Any]
     lang: str
 
     @property
@@ -93,14 +94,17 @@ def read_step(envelope: Message) -> Step:
     """Read an envelope; fields of a wrong type count as missing."""
     params = object_of(envelope.get("params"))
     answered = "db_response" in envelope
-    step = Step(params=params, answer=object_of(envelope.get("db_response")) if answered else None, lang="en")
+    answer = object_of(envelope.get("db_response")) if answered else None
+    state = object_of(envelope.get("state"))
+    step = Step(params=params, answer=answer, state=state, lang="en")
     lang = text_of(params.get("lang"))
     if lang not in ("zh", "en"):
         spoken = [text_of(value) for value in params.values()] + texts_of(params.get("tags"))
         if not step.text("body") and not step.text("query"):  # a list says nothing itself: its memories do
             spoken += [text_of(row.get("body")) for row in step.rows()]
+        spoken.append(text_of(state.get("body")))
         lang = "zh" if CJK.search(" ".join(spoken)) else "en"
-    return Step(params=params, answer=step.answer, lang=lang)
+    return Step(params=params, answer=answer, state=state, lang=lang)
 
 
 def object_of(value: Any) -> dict[str, Any]:

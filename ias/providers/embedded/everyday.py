@@ -16,6 +16,8 @@ SEARCHING = re.compile(
     r"(?: for)?)[:\s]+(?P<en>.+)",
     re.IGNORECASE,
 )
+LONGEST = 300
+"""Characters of the longest question; the time of patterns grows with a text's square."""
 NARROWED = re.compile(
     r"最近|近一|本[周月]|这[周个]|今[天年]|记忆|附近|\bmemor|\bpast\b|\bthis (?:week|month|year)\b|\blast (?:week"
     r"|month|year)\b",
@@ -26,6 +28,8 @@ NARROWED = re.compile(
 
 def read_everyday(text: str) -> tuple[str, JsonObject] | None:
     """Give the tool and the arguments of an everyday question; None for any other sentence."""
+    if len(text) > LONGEST:
+        return None
     date = read_date_question(text)
     if date is not None:
         return DATETIME, date

@@ -88,6 +88,8 @@ ASKING_ZH = re.compile(
     r"|点|个|月|岁|次)|怎么样|吗|呢|么|的|了"
     r"|对(?=什么|哪|谁)|叫(?=什么)|号码?(?=是)|[？?。！!，,\s]+|在$"
 )
+LONGEST = 300
+"""Characters from which a sentence can only be one to keep: the time of patterns grows with its square."""
 ASKING_EN = frozenset(
     [
         "what",
@@ -180,6 +182,8 @@ class Memory:
 def read_intent(text: str) -> Intent | None:
     """Read a sentence; None where it is not about memories."""
     asked = re.sub(POLITE, "", text.strip(), flags=re.IGNORECASE).strip()
+    if len(asked) > LONGEST:
+        return _keeping(asked)
     said = asked.strip(" \t\r\n。.!！?？～~")
     if EVERYTHING.fullmatch(said):
         return Intent(want=Want.FORGET_ALL)

@@ -103,9 +103,12 @@ def update(caller: Caller, params: JsonObject) -> Steps[JsonObject]:
 
 
 def check_delete(params: JsonObject) -> JsonObject:
-    """Check `{id}`."""
-    refuse_unknown(params, "id")
-    return {"id": _id_param(params)}
+    """Check `{id, body?}`; with `body`, which a person approves, only a memory of just this text is deleted."""
+    refuse_unknown(params, "id", "body")
+    checked: JsonObject = {"id": _id_param(params)}
+    if params.get("body") is not None:
+        checked["body"] = text_param(params, "body", longest=BODY_CHARS)
+    return checked
 
 
 def delete(caller: Caller, params: JsonObject) -> Steps[JsonObject]:
@@ -113,6 +116,8 @@ def delete(caller: Caller, params: JsonObject) -> Steps[JsonObject]:
     found = yield from _find(caller, str(params["id"]))
     if isinstance(found, str):
         return failed(Code.NOT_FOUND, found)
+    if "body" in params and str(json.loads(found["body"])).strip() != str(params["body"]).strip():
+        return failed(Code.DB_FAILED, f"the memory {found['id']!r} has another text by now; look it up again")
     rows = yield run("delete_memory", id=found["id"], user_id=caller.user_id)
     return {"changed": len(rows)}
 
