@@ -96,7 +96,7 @@ class Asked:
             return {}
         try:
             value = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"--args is no JSON: {error}; quote it as a whole") from error
         if not isinstance(value, dict):
             raise UsageError('--args must be one JSON object, like {"location": "北京"}')
