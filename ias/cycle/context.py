@@ -5,6 +5,7 @@ cut moves several turns at a time: between two moves each request begins with th
 provider's cache then knows. Where the last turn alone is too long, its oldest results are shortened.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +32,8 @@ def estimate_message(message: Message) -> float:
     match message:
         case AssistantMessage():
             calls = "".join(call.name + call.arguments for call in message.calls)
-            text = message.text + (message.reasoning or "") + calls
+            blocks = "" if message.blocks is None else json.dumps(message.blocks)
+            text = message.text + (message.reasoning or "") + calls + blocks
         case UserMessage() | ToolMessage():
             text = message.text
     return MESSAGE_TOKENS + estimate_text(text)
