@@ -12,8 +12,15 @@ from ias.bus import Bus, RunningText
 from ias.cycle.plan import Plan, plan_calls
 from ias.cycle.step import ModelStep
 from ias.domain.jobs import Dead, Job, LlmStep, Outcome, Retry, TurnOver, TurnReason
-from ias.domain.messages import ChatResponse, Message, ReasoningChunk, TextChunk, message_from_json
-from ias.errors import AuthenticationError, BalanceError, ContextOverflowError, LlmError, RetryableLlmError
+from ias.domain.messages import ChatResponse, FinishReason, Message, ReasoningChunk, TextChunk, message_from_json
+from ias.errors import (
+    AuthenticationError,
+    BalanceError,
+    ContextOverflowError,
+    EmptyResponseError,
+    LlmError,
+    RetryableLlmError,
+)
 from ias.job_queue import back_off
 from ias.logs import Logs
 from ias.providers.base import retry_delay
@@ -64,6 +71,7 @@ class LlmHandler:
         self._bus = bus
         self._logs = logs
         self._spending = spending
+        self._empties: dict[str, int] = {}  # by turn: empty answers in a row, while its step is tried again
 
     async def handle(self, job: Job) -> Outcome:
         """Call the model once for the turn that owns the job."""
@@ -77,6 +85,7 @@ class LlmHandler:
             )
             try:
                 answer = await self._ask(heard, talk)
+                self._empties.pop(talk.turn_id, None)
                 return await self._outcome(answer, talk)
             except RetryableLlmError as error:
                 return self._retry(job, error, talk)
@@ -108,7 +117,8 @@ class LlmHandler:
 
     async def _ask(self, heard: RunningText, talk: Conversation) -> ChatResponse:
         answer: ChatResponse | None = None
-        async with aclosing(self._step.stream(talk.messages, self._tools.for_model())) as stream:
+        empties = self._empties.get(talk.turn_id, 0)
+        async with aclosing(self._step.stream(talk.messages, self._tools.for_model(), empties=empties)) as stream:
             async for item in stream:
                 match item:
                     case TextChunk():
@@ -127,7 +137,7 @@ class LlmHandler:
             self._logs.msg.info("tool_call", tag="LLM", text=f"{call.tool}({_readable(call.args)})")
         if answer.message.text:
             self._logs.msg.info("answer", tag="LLM", text=answer.message.text)
-        stop, closing = self._stop(plan, talk)
+        stop, closing = self._stop(answer, plan, talk)
         return LlmStep(
             message=answer.message,
             calls=plan.calls,
@@ -138,9 +148,9 @@ class LlmHandler:
             cost=self._spending.cost(answer, self._step.config.model),
         )
 
-    def _stop(self, plan: Plan, talk: Conversation) -> tuple[TurnReason | None, str | None]:
+    def _stop(self, answer: ChatResponse, plan: Plan, talk: Conversation) -> tuple[TurnReason | None, str | None]:
         if not plan.calls:
-            return None, None
+            return None, _words_for_none(answer, talk.asked)
         if plan.is_loop:
             return TurnReason.LOOP, words.loop(talk.asked)
         if talk.step >= self._step.config.max_turns:
@@ -149,7 +159,10 @@ class LlmHandler:
 
     def _retry(self, job: Job, error: RetryableLlmError, talk: Conversation) -> Outcome:
         self._log(self._logs.error, error)
+        if isinstance(error, EmptyResponseError):
+            self._empties[talk.turn_id] = self._empties.get(talk.turn_id, 0) + 1
         if job.attempts >= job.max_attempts:
+            self._empties.pop(talk.turn_id, None)
             return Dead(
                 reason=TurnReason.PROVIDER_ERROR, error=str(error), closing=words.provider_error(talk.asked, str(error))
             )
@@ -158,6 +171,7 @@ class LlmHandler:
 
     def _reject(self, error: LlmError, talk: Conversation) -> Outcome:
         self._log(self._logs.error, error)
+        self._empties.pop(talk.turn_id, None)
         text = f"{error}{_advice(error)}"
         return Dead(reason=TurnReason.PROVIDER_ERROR, error=text, closing=words.provider_error(talk.asked, text))
 
@@ -170,6 +184,15 @@ def _asked(rows: list[Row], turn_id: str) -> str:
         if row["turn_id"] == turn_id and row["role"] == "user":
             return json.loads(row["content"])["text"]
     return ""
+
+
+def _words_for_none(answer: ChatResponse, asked: str) -> str | None:
+    """Give the words that stand for an answer without any: the model only thought, or was cut before it spoke."""
+    if answer.message.text.strip():
+        return None
+    if answer.stop_reason is FinishReason.LENGTH:
+        return words.cut(asked)
+    return words.only_thoughts(asked, answer.message.reasoning or "")
 
 
 def _readable(args: str) -> str:

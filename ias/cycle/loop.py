@@ -23,7 +23,7 @@ from ias.domain.messages import (
     UserMessage,
 )
 from ias.domain.tools import Result
-from ias.errors import Code, LlmError, MaxTurnsError, RetryableLlmError
+from ias.errors import Code, EmptyResponseError, LlmError, MaxTurnsError, RetryableLlmError
 from ias.providers.base import Provider, retry_delay
 from ias.providers.choose import AUTO, LlmSettings, is_offline, open_client, open_provider
 from ias.registry import ToolRegistry
@@ -210,12 +210,14 @@ class LlmCycle:
     async def _ask(
         self, step: int, registry: ToolRegistry
     ) -> AsyncGenerator[AssistantTextDelta | ReasoningDelta | ChatResponse, None]:
+        empties = 0
         for attempt in itertools.count(1):
             try:
-                async with aclosing(self._ask_once(step, attempt, registry)) as items:
+                async with aclosing(self._ask_once(step, attempt, registry, empties)) as items:
                     async for item in items:
                         yield item
             except RetryableLlmError as error:
+                empties += isinstance(error, EmptyResponseError)
                 delay = retry_delay(error, attempt)
                 if delay is None or attempt >= self.config.max_attempts:
                     raise
@@ -224,12 +226,12 @@ class LlmCycle:
                 return
 
     async def _ask_once(
-        self, step: int, attempt: int, registry: ToolRegistry
+        self, step: int, attempt: int, registry: ToolRegistry, empties: int
     ) -> AsyncGenerator[AssistantTextDelta | ReasoningDelta | ChatResponse, None]:
         if self._model is None:
             self._model = self._open_model()
         said = thought = 0
-        async with aclosing(self._model.stream(tuple(self._messages), registry)) as stream:
+        async with aclosing(self._model.stream(tuple(self._messages), registry, empties=empties)) as stream:
             async for item in stream:
                 match item:
                     case TextChunk():

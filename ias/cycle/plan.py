@@ -3,14 +3,14 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ias.domain.approvals import canonical
 from ias.domain.jobs import PlannedCall
 from ias.domain.messages import JsonObject, ToolCall
 from ias.domain.tools import Result
 from ias.errors import Code, InvalidArgumentsError, ToolError, ToolNotFoundError
-from ias.registry import ToolRegistry, result_of
+from ias.registry import BaseTool, ToolRegistry, result_of
 
 REFUSE_AT = 3  # the third identical call of a turn is answered `repeated_call`
 STOP_AT = 5  # the fifth ends the turn
@@ -52,13 +52,8 @@ async def plan_calls(calls: tuple[ToolCall, ...], registry: ToolRegistry, *, ear
 async def _plan(call: ToolCall, registry: ToolRegistry) -> PlannedCall:
     try:
         if call.fault is not None:
-            raise InvalidArgumentsError(
-                f"the arguments of {call.name!r} are no JSON object: {call.fault}; send the call again"
-            )
-        outer = registry.get(call.name)
-        if outer is None:
-            names = ", ".join(registry.list_tools()[:NAMES_SHOWN])
-            raise ToolNotFoundError(f"there is no tool {call.name!r}; the tools are: {names}")
+            raise InvalidArgumentsError(f"{call.name!r} was not called: {call.fault}; send the call again")
+        call, outer = _find(call, registry)
         registry.check(outer)
         args: JsonObject = json.loads(call.arguments)
         if outer.answers_at_once:
@@ -73,6 +68,27 @@ async def _plan(call: ToolCall, registry: ToolRegistry) -> PlannedCall:
         )
     except ToolError as error:
         return _known(call, Result(content=str(error), code=error.code), digest=_raw_digest(call))
+
+
+def _find(call: ToolCall, registry: ToolRegistry) -> tuple[ToolCall, BaseTool]:
+    """Find the tool that a call names; one that differs in case alone is meant, if there is only one.
+
+    Returns:
+        The call under the tool's own name, and the tool.
+    """
+    wanted = _plain(call.name)
+    names = registry.list_tools()
+    alike = [call.name] if call.name in names else [name for name in names if _plain(name) == wanted]
+    tool = registry.get(alike[0]) if len(alike) == 1 else None
+    if tool is None:
+        listed = ", ".join(names[:NAMES_SHOWN]) or "none"
+        raise ToolNotFoundError(f"there is no tool {call.name!r}; the tools are: {listed}")
+    return replace(call, name=alike[0]), tool
+
+
+def _plain(name: str) -> str:
+    """Give a name without what models add to it: blanks, capitals, the namespace of Kimi's and OpenAI's templates."""
+    return name.strip().casefold().removeprefix("functions.")
 
 
 def canonical_args(args: JsonObject) -> str:
@@ -93,7 +109,9 @@ def call_digest(tool: str, args: JsonObject) -> str:
 
 
 def _raw_digest(call: ToolCall) -> str:
-    return hashlib.sha256(canonical({"tool": call.name, "raw": call.arguments}).encode("ascii")).hexdigest()
+    # With the fault: `{}` stands in for whatever was broken, and two different failures are not the same call.
+    raw: JsonObject = {"tool": call.name, "raw": call.arguments, "fault": call.fault}
+    return hashlib.sha256(canonical(raw).encode("ascii")).hexdigest()
 
 
 def _known(call: ToolCall, result: Result, *, digest: str) -> PlannedCall:

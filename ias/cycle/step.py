@@ -13,6 +13,8 @@ from ias.registry import ToolRegistry
 LARGEST_SCALE = 3.0  # a usage further off than that is no count of this request
 LEARNING = 0.3  # weight of the newest answer
 
+EMPTIES_WITH_THINKING = 2  # empty answers come again and again while the model thinks (DeepSeek-V3#1453)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleConfig:
@@ -70,8 +72,15 @@ class ModelStep:
         self.config = config
         self._scale = 1.0  # the provider's count of tokens over the estimate, as its last answers showed
 
-    def stream(self, messages: tuple[Message, ...], registry: ToolRegistry) -> AsyncGenerator[StreamItem, None]:
+    def stream(
+        self, messages: tuple[Message, ...], registry: ToolRegistry, *, empties: int = 0
+    ) -> AsyncGenerator[StreamItem, None]:
         """Send the messages and give the answer's pieces as they arrive, the whole `ChatResponse` last.
+
+        Args:
+            messages: The conversation.
+            registry: The tools that are offered.
+            empties: How often this step was answered with nothing; thinking is switched off from the third try on.
 
         Raises:
             LlmError: While iterating, retryable or not, as the provider said; nothing of the answer counts then.
@@ -84,7 +93,7 @@ class ModelStep:
             messages=fit(messages, tokens=room),
             tools=tools,
             max_tokens=self.config.max_tokens,
-            thinking=self.config.thinking,
+            thinking=self.config.thinking and empties < EMPTIES_WITH_THINKING,
             extra=self.config.extra,
         )
         return self._measured(request)

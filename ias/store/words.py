@@ -86,6 +86,15 @@ BUDGET = Phrase(
     " send this again then.",
 )
 PROVIDER_ERROR = Phrase("模型没有回答：{error}", "The model did not answer: {error}")
+CUT = Phrase(
+    "模型还没有说出答案就到了长度上限。请问得窄一些，或者调大 llm.max_tokens。",
+    "The model reached its limit before it said anything. Ask for less, or set llm.max_tokens higher.",
+)
+ONLY_THOUGHTS = Phrase(
+    "模型没有给出答案，只留下了思考：\n{thoughts}",
+    "The model gave no answer, only what it thought:\n{thoughts}",
+)
+NO_WORDS = Phrase("模型没有给出答案。请换个说法再问。", "The model gave no answer. Please put it another way.")
 NOTHING_TO_CANCEL = Phrase("没有正在进行的事。", "Nothing is going on.")
 NEW_CONVERSATION = Phrase("好，重新开始。", "A new conversation begins.")
 QUEUED = Phrase(
@@ -109,6 +118,7 @@ CLOSINGS = {
     TurnReason.PROVIDER_ERROR: DEAD,
 }
 DIGEST_SHOWN = 4  # characters of the digest that an answer in a chat repeats
+THOUGHTS_SHOWN = 4_000  # characters of reasoning that stand in for an answer; what it came to is at its end
 ITEM_CHARS = 500  # of one request in a question; the whole is in the approval
 
 
@@ -125,6 +135,19 @@ def max_turns(asked: str, steps: int) -> str:
 def provider_error(asked: str, error: str) -> str:
     """Say that the model cannot be reached or refused."""
     return PROVIDER_ERROR.to(asked, error=error)
+
+
+def cut(asked: str) -> str:
+    """Say that the model's answer was cut before its first word."""
+    return CUT.to(asked)
+
+
+def only_thoughts(asked: str, thoughts: str) -> str:
+    """Show the end of a model's reasoning where there is no answer, and say that it is none."""
+    shown = thoughts.strip()
+    if not shown:
+        return NO_WORDS.to(asked)
+    return ONLY_THOUGHTS.to(asked, thoughts=shown if len(shown) <= THOUGHTS_SHOWN else "…" + shown[-THOUGHTS_SHOWN:])
 
 
 def budget(asked: str, *, limit: str, resumes_at: datetime, wait: timedelta) -> str:
