@@ -1,5 +1,6 @@
 """A conversation made one that every provider accepts, whatever crashes and cancellations left in it."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -7,6 +8,8 @@ from ias.domain.messages import AssistantMessage, Message, ToolCall, ToolMessage
 from ias.providers.arguments import read_arguments
 
 LOST_RESULT = "no result: the call was cancelled, or ias was stopped while it ran"
+COUNTED_ID = re.compile(r"(functions\..+:)(\d{1,9})")
+"""Kimi's ids; its template reads the tool's name and a count out of them (openclaw#62319)."""
 EMPTY_OUTPUT = "(no output)"
 EMPTY_QUESTION = "(empty message)"
 
@@ -77,12 +80,12 @@ class _Ids:
 
     def unique(self, wanted: str) -> str:
         """Give `wanted`, or the first free id made from it."""
-        base = wanted or "call"
-        number = 1
-        chosen = base
+        numbered = COUNTED_ID.fullmatch(wanted)
+        base, number = (numbered[1], int(numbered[2])) if numbered else (f"{wanted or 'call'}_", 1)
+        chosen = wanted or "call"
         while chosen in self._used:
             number += 1
-            chosen = f"{base}_{number}"
+            chosen = f"{base}{number}"
         self._used.add(chosen)
         return chosen
 

@@ -13,7 +13,7 @@ from ias.providers.base import Tap
 from ias.providers.chat_body import chat_body
 from ias.providers.exchange import Body, Endpoint, Exchange, encode, no_tap
 from ias.providers.profiles import Profile
-from ias.providers.readings import string
+from ias.providers.readings import count, string
 from ias.providers.sse import SseComment, SseParser
 from ias.providers.tool_names import names_of
 
@@ -64,9 +64,11 @@ class OpenAIChat:
         """Answer `request` as `Provider.stream` says."""
         model = request.model or self.model
         names = names_of(request)
-        text = encode(chat_body(request, self._profile, model=model, names=names))
+        body = chat_body(request, self._profile, model=model, names=names)
+        text = encode(body)
         offered = tuple(names.wire(tool.name) for tool in request.tools)
-        answer = Answer(model=model, names=names, offered=offered, max_tokens=request.max_tokens)
+        limit = count(body, self._profile.max_tokens_field) or None
+        answer = Answer(model=model, names=names, offered=offered, max_tokens=limit)
 
         read = partial(self._read, answer)
         async with aclosing(self._exchange.chunks(text, read, self._exchange.start_clocks())) as chunks:

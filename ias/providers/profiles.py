@@ -41,6 +41,21 @@ class ThinkingRule:
     off: Mapping[str, JsonValue]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What some models can hold, in tokens; `pattern` matches the start of the name.
+
+    Args:
+        pattern: The models.
+        context: Request and answer together.
+        output: The longest answer.
+    """
+
+    pattern: re.Pattern[str]
+    context: int
+    output: int
+
+
 def _nothing() -> Mapping[str, JsonValue]:
     return {}
 
@@ -65,6 +80,7 @@ class Profile:
         needs_end_mark: Whether only the end mark ends a stream; where not, a finish reason and the body's end do too.
         with_tools: What some models need besides.
         body: Fields of every request.
+        windows: How much its models can hold; the first that fits counts, and nothing is said of other models.
     """
 
     name: str
@@ -82,6 +98,11 @@ class Profile:
     needs_end_mark: bool = True
     with_tools: tuple[ModelRule, ...] = ()
     body: Mapping[str, JsonValue] = field(default_factory=_nothing)
+    windows: tuple[Window, ...] = ()
+
+    def window(self, model: str) -> Window | None:
+        """Give what `model` can hold, where it is known."""
+        return next((window for window in self.windows if window.pattern.match(model)), None)
 
     def thinking(self, model: str, *, is_on: bool) -> Mapping[str, JsonValue]:
         """Give the body fields that switch the thinking of `model` on or off."""
@@ -106,6 +127,8 @@ DEEPSEEK = Profile(
     # The same guide: with tools in the request every assistant message must carry its reasoning, else 400. `""` is
     # taken for none (hermes-agent#16388), and @ai-sdk/deepseek 2.0.69 sends it so.
     echo=Echo.ALWAYS,
+    # api-docs.deepseek.com/quick_start/pricing: 1M of context and 384K of output for both models and their aliases.
+    windows=(Window(pattern=re.compile(r"deepseek-(flash|v4)"), context=1_048_576, output=393_216),),
 )
 
 OPENAI = Profile(
@@ -117,7 +140,21 @@ OPENAI = Profile(
     # The API gives no reasoning text and takes none.
     echo=Echo.NEVER,
     # litellm#34569, openai-openapi#541: from gpt-5.4 on, tools on this endpoint are a 400 unless reasoning is off.
-    with_tools=(ModelRule(pattern=re.compile(r"gpt-(5\.[4-9]|[6-9]|[1-9]\d)"), body={"reasoning_effort": "none"}),),
+    # The name may follow a publisher's or a fine-tuning's prefix; `gpt-35` is how Azure writes 3.5.
+    with_tools=(
+        ModelRule(
+            pattern=re.compile(r"(.*[/:])?gpt-(5\.([4-9]|\d\d)|[6-9]|(?!35)[1-9]\d)"), body={"reasoning_effort": "none"}
+        ),
+    ),
+    # platform.openai.com/docs/models; of models that are not listed nothing is assumed.
+    windows=(
+        Window(pattern=re.compile(r"gpt-4o|chatgpt-4o"), context=128_000, output=16_384),
+        Window(pattern=re.compile(r"gpt-4\.1"), context=1_047_576, output=32_768),
+        Window(pattern=re.compile(r"gpt-4-turbo"), context=128_000, output=4_096),
+        Window(pattern=re.compile(r"gpt-3\.5-turbo"), context=16_385, output=4_096),
+        Window(pattern=re.compile(r"o1(?!-mini|-preview)|o3|o4-mini"), context=200_000, output=100_000),
+        Window(pattern=re.compile(r"gpt-5(\.[0-3])?(?![.\d]|-chat)"), context=400_000, output=128_000),
+    ),
 )
 
 QWEN = Profile(

@@ -30,6 +30,7 @@ class Transcript:
         self._reasoning: list[str] = []
         self._has_reasoning = False
         self._gate = LeakGate(offered)
+        self._thought_gate = LeakGate(offered)
         self._text_pairs = _Pairs()
         self._reasoning_pairs = _Pairs()
 
@@ -56,6 +57,7 @@ class Transcript:
         """Give what was held back until the answer's end."""
         items: list[StreamItem] = []
         self._think(self._reasoning_pairs.rest(), items)
+        self._thought_gate.finish()
         self._show(self._gate.feed(self._text_pairs.rest()) + self._gate.finish(), items)
         return items
 
@@ -75,7 +77,7 @@ class Transcript:
         """
         text = self.text
         reasoning = replace_surrogates("".join(self._reasoning)) if self._has_reasoning else None
-        if self.has_leaked and not calls:
+        if not calls and (self.has_leaked or (self._thought_gate.has_leaked and not text.strip())):
             raise EmptyResponseError("the model wrote a tool call as text instead of calling the tool")
         is_empty = not calls and (reason is FinishReason.TOOL_CALLS or not (text.strip() or reasoning))
         if is_empty and not is_cut(reason):
@@ -85,6 +87,7 @@ class Transcript:
 
     def _think(self, text: str, items: list[StreamItem]) -> None:
         if text:
+            self._thought_gate.feed(text)  # it goes back byte for byte, so nothing is taken out of it
             self._reasoning.append(text)
             items.append(ReasoningChunk(text=replace_surrogates(text)))
 
