@@ -1,7 +1,8 @@
 """What model calls cost: price lists as data with their hours, and the price of one call.
 
-A price that nobody stated is unknown (None), never nothing. Anthropic's are not built in: writing into the cache has a
-price of its own, and the usage that is kept does not count that apart. Qwen's depend on region and length of the input.
+A price that nobody stated is unknown (None), never nothing. Not built in are Anthropic's and OpenAI's, where writing
+into the cache has a price of its own and the usage that is kept does not count that apart, and Qwen's, which depend on
+region and length of the input.
 """
 
 from collections.abc import Mapping

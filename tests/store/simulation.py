@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeAlias, TypeVar
 
 from ias.domain.approvals import CanonicalRequest, Judgement, Safety, Scope, Verdict, digest_of
-from ias.domain.jobs import Dead, Delivered, Job, Queue, Retry, Sent, TurnReason
+from ias.domain.jobs import Dead, Delivered, Job, Queue, Retry, Sent, TurnOver, TurnReason
 from ias.domain.tools import Result
 from ias.errors import IasError
 from ias.store.base import Lost, Row, Terms, Transaction, Wake
@@ -35,7 +35,7 @@ from ias.store.transactions.queue import (
     retry_job,
 )
 from ias.store.transactions.runs import consume_approval, finish_effect, finish_run, resume_run, start_step
-from ias.store.transactions.turns import cancel_turn, finish_llm_step, submit_message
+from ias.store.transactions.turns import cancel_turn, close_turn, finish_llm_step, submit_message
 from tests.store.invariants import INVARIANTS, triggers
 from tests.store.outside import Outside
 from tests.store.world import START, db, get, llm_step, post
@@ -46,6 +46,7 @@ Work: TypeAlias = Generator[Transaction[Any] | Deed | None, Any, None]
 
 TERMS = Terms(max_attempts=4, conversation_depth=4, channel_safety={"web": Safety.REPEAT})
 DEAD = Dead(reason=TurnReason.DEAD, error="given up", closing="given up")
+OVER = TurnOver(reason=TurnReason.BUDGET, closing="no more today")
 JUMPS = (TERMS.approval_timeout_ms // 2, TERMS.approval_timeout_ms + 1, -600_000)
 BROKEN = " UNION ALL ".join(
     f"SELECT '{name.replace(chr(39), chr(39) * 2)}' AS name WHERE EXISTS ({sql})" for name, sql in INVARIANTS.items()
@@ -155,6 +156,8 @@ class Schedule:
                 yield retry_job(job, self.random.choice([1_000, 30_000]), "429")
             elif luck < 0.09:
                 yield bury(TERMS, job, DEAD)
+            elif luck < 0.12:
+                yield close_turn(TERMS, job, OVER)
             else:
                 calls = self.random.choice([0, 0, 1, 1, 2, 3])
                 known = Result(content="refused") if self.random.random() < 0.1 else None

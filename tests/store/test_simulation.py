@@ -12,6 +12,8 @@ MUST_HAPPEN = {
     "answer lost",
     "bury str",
     "cancel_run str",
+    "close_turn Lost",
+    "close_turn TurnReason",
     "consume_approval Ended",
     "consume_approval Send",
     "expire_approval str",
