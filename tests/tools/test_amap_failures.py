@@ -143,7 +143,7 @@ def test_an_unknown_error_is_passed_on(body: Any, content: str) -> None:
     assert (result["is_error"], result["content"]) == (True, content)
 
 
-def test_a_network_failure_is_told_with_its_code() -> None:
+def test_a_network_failure_is_told_in_plain_words() -> None:
     failure = {"error": {"code": "http_timeout", "message": "no answer within 20 s"}}
     state = {"provider": "amap"}
 
@@ -153,7 +153,7 @@ def test_a_network_failure_is_told_with_its_code() -> None:
 
     assert result == {
         "type": "result",
-        "content": "无法连接 高德地图 AMap：no answer within 20 s（http_timeout）。请稍后再试。",
+        "content": "高德地图 AMap 没有及时回答，请稍后再试。",
         "data": {"code": "http_timeout", "retry": True},
         "is_error": True,
     }
@@ -172,10 +172,7 @@ def test_an_answer_that_was_cut_is_not_taken_for_a_whole_one() -> None:
     [
         (
             {"error": {"code": "http_failed", "message": "connection refused"}},
-            (
-                "Nominatim (OpenStreetMap) could not be reached: connection refused (http_failed). Try again later."
-                f" {HINT}"
-            ),
+            (f"Nominatim (OpenStreetMap) could not be reached. Try again later. {HINT}"),
         ),
         (
             {"status": 429, "body": "slow down"},

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -88,6 +89,7 @@ def test_the_zone_of_the_environment_is_the_default(monkeypatch: pytest.MonkeyPa
 
 def test_a_holiday_that_is_near_is_told_with_the_present() -> None:
     assert told(datetime(2026, 9, 29, 16, 0, tzinfo=UTC), lang="en").splitlines()[1:] == [
+        "No zone is set, so this is China's time: name a city, or set TZ where ias runs.",
         "Chinese calendar: month 8, day 20 of the year of the Horse (丙午).",
         "In China today is a working day. Next solar term: Cold Dew, 8 October 14:29:17 Beijing time.",
         "National Day: 7 days off from 1 October.",
@@ -233,6 +235,20 @@ def test_the_spec_offers_the_actions_and_units_that_the_program_has() -> None:
 
     assert enums["action"] == list(module("datetime_tool").ACTIONS)
     assert enums["unit"] == list(module("when_count").UNITS)
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"date": "昨天"}, "2026年11月30日 星期一，第 49 周。\n农历丙午年（马年）十月廿二；工作日。"),
+        ({"date": "今年中秋节"}, "2026年9月25日 星期五，第 39 周。\n农历丙午年（马年）八月十五；放假（中秋节）。"),
+        ({"date": "明年春节"}, "2027年2月6日 星期六，第 5 周。\n农历丁未年（羊年）正月初一。"),
+        ({"date": "Christmas next year"}, "Saturday, 25 December 2027, week 51."),
+        ({"date": "2024-02-29", "timezone": "Tokyo"}, "Thursday, 29 February 2024, week 9."),
+    ],
+)
+def test_a_day_is_told_with_its_weekday(params: dict[str, Any], text: str) -> None:
+    assert told(action="day", **params) == text
 
 
 def test_an_action_that_does_not_exist_is_refused() -> None:

@@ -170,7 +170,10 @@ def test_redirects_without_end_are_given_up() -> None:
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        (no_answer(), "The page could not be fetched; check the address, or try again later."),
+        (
+            no_answer(),
+            "The page could not be fetched: the site is not reachable; check the address, or try again later.",
+        ),
         (moved(None), "HTTP 302 without a new address."),
         (moved("ftp://example.com/x"), "It moved to 'ftp://example.com/x', which is no http address."),
         ({"status": 404, "headers": {}, "body": "<html><title>Not here</title>"}, "HTTP 404: there is no such page."),
@@ -195,6 +198,25 @@ def test_what_cannot_be_read_is_an_error_that_says_why(answer: Message, text: st
     assert result["is_error"] is True
     assert text in result["content"]
     assert URL in result["content"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("zh", f"打不开 {URL}：域名写错了，或者没有网络、域名解析不通（可运行 ias doctor --online 检查）。"),
+        (
+            "en",
+            (
+                "The page could not be fetched: the host's name is wrong, or there is no network or DNS "
+                "(`ias doctor --online` checks them)."
+            ),
+        ),
+    ],
+)
+def test_a_failure_is_told_in_the_language_that_was_asked_for(lang: str, text: str) -> None:
+    gone = {"error": {"code": "http_failed", "message": "the host 'example.com' has no address: unknown"}}
+    _, result = play_by_host("fetch_page", {"url": URL, "lang": lang}, {"example.com": gone})
+    assert result == {"type": "result", "content": text, "is_error": True}
 
 
 def test_a_page_that_scripts_fill_in_says_so_with_what_it_says_about_itself() -> None:

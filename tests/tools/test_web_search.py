@@ -233,7 +233,7 @@ def test_tavily_and_brave_get_their_own_words_for_a_time() -> None:
             "BRAVE_KEY",
             BRAVE,
             {"error": {"code": "http_timeout", "message": "no answer in 20 s"}},
-            "Brave failed (http_timeout no answer in 20 s)",
+            "Brave failed (it did not answer in time)",
         ),
         ("SERPER_KEY", SERPER, {"status": 200, "headers": {}, "body_base64": "/w=="}, None),
     ],

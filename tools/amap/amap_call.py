@@ -117,6 +117,20 @@ def asked(requests: list[Message], state: dict[str, Any]) -> Message:
     return {"type": "batch", "requests": requests, "state": state}
 
 
+def unreached(service: str, code: str, message: str) -> tuple[str, str]:
+    """Say in both languages why nothing came back; the host's own words are English and for logs."""
+    if "has no address" in message:
+        return (
+            f"连不上 {service}：没有网络，或域名解析不通，请运行 ias doctor --online 检查。",
+            f"{service} could not be reached: no network or no DNS; run `ias doctor --online`.",
+        )
+    if code == "http_timeout":
+        return f"{service} 没有及时回答，请稍后再试。", f"{service} did not answer in time. Try again later."
+    if code == "response_too_large":
+        return f"{service} 的回答太大。", f"The answer of {service} is too large."
+    return f"连不上 {service}，请稍后再试。", f"{service} could not be reached. Try again later."
+
+
 def json_body(response: dict[str, Any], service: str) -> Any:
     """Parse the body of an answer.
 
@@ -126,10 +140,10 @@ def json_body(response: dict[str, Any], service: str) -> Any:
     error = object_of(response.get("error"))
     if error:
         code = text_of(error.get("code")) or "http_failed"
-        reason = (text_of(error.get("message")) or code)[:MESSAGE_CHARS]
+        zh, en = unreached(service, code, text_of(error.get("message")))
         raise Refusal(
-            f"无法连接 {service}：{reason}（{code}）。请稍后再试。",
-            f"{service} could not be reached: {reason} ({code}). Try again later.",
+            zh,
+            en,
             code=code,
             retry=True,
         )

@@ -1,5 +1,6 @@
 """The present in a place, and times carried from one zone to another."""
 
+import os
 from datetime import date, datetime, time
 
 from when_call import Call, Message, result
@@ -7,7 +8,7 @@ from when_holidays import Status, next_holiday, status_of
 from when_lunar import FIRST_YEAR, LAST_YEAR, LunarDay, Term, lunar_of, terms_after
 from when_text import day_text, moment_text, offset_text, short_day, weekday
 from when_words import When, read_when
-from when_zones import Zone, default_zone, place, zone_of
+from when_zones import CHINA, Zone, default_zone, place, zone_of
 
 STATUS_TEXT = {
     Status.WORKDAY: ("工作日", "a working day"),
@@ -38,6 +39,8 @@ def tell_now(call: Call) -> Message:
             f"It is {stamp} on {day_text(here.date(), 'en')} ({name_en}), week {week.week}.",
         )
     ]
+    if call.lang == "en" and not call.text("timezone") and zone.key == CHINA and not os.environ.get("TZ"):
+        lines.append("No zone is set, so this is China's time: name a city, or set TZ where ias runs.")
     if FIRST_YEAR < here.year < LAST_YEAR:
         lunar, coming = lunar_of(here.date()), terms_after(call.now)[1]
         facts |= {"lunar": lunar_facts(lunar), "next_solar_term": term_facts(coming)}

@@ -31,6 +31,18 @@ STATUS_TEXTS = {
     429: ("请求太多，稍后再试", "too many requests, try later"),
     451: ("因法律原因不可用", "not available for legal reasons"),
 }
+UNREACHED = {
+    "no_address": (
+        "域名写错了，或者没有网络、域名解析不通（可运行 ias doctor --online 检查）",
+        "the host's name is wrong, or there is no network or DNS (`ias doctor --online` checks them)",
+    ),
+    "http_timeout": ("网站没有及时回答，请稍后再试", "the site did not answer in time; try again later"),
+    "response_too_large": ("网页太大", "the page is too large"),
+    "http_failed": (
+        "连不上这个网站，请检查网址，或稍后再试",
+        "the site is not reachable; check the address, or try again later",
+    ),
+}
 ROBOT_CHECKS = re.compile(
     r"just a moment|attention required|verify you are human|环境异常|安全验证|人机验证|访问验证", re.IGNORECASE
 )
@@ -53,6 +65,16 @@ def main(envelope: dict[str, object]) -> dict[str, object]:
 
     `state` is `{"url": address asked last, "hops": how often it moved}`.
     """
+    message = take_step(envelope)
+    texts = message.pop("texts", None)
+    lang = _object(envelope.get("params")).get("lang")
+    if isinstance(texts, tuple) and lang in ("zh", "en"):
+        message["content"] = texts[0 if lang == "zh" else 1]
+    return message
+
+
+def take_step(envelope: dict[str, object]) -> dict[str, object]:
+    """Take one step; a failure carries its two texts as `texts`."""
     try:
         wanted = read_params(envelope.get("params"))
     except ValueError as error:
@@ -134,10 +156,8 @@ def answer(wanted: Wanted, response: Mapping[str, object], *, url: str, hops: in
     """Turn what came back into a result, or into the next request where the page moved."""
     if response.get("error") is not None:
         error = _object(response.get("error"))
-        return fail_both(
-            f"打不开 {url}：{error.get('code')} {error.get('message') or ''}".strip(),
-            "The page could not be fetched; check the address, or try again later.",
-        )
+        zh, en = unreached(str(error.get("code")), str(error.get("message")))
+        return fail_both(f"打不开 {url}：{zh}。", f"The page could not be fetched: {en}.")
     status = response.get("status")
     if status in REDIRECTS:
         return follow(header(response, "location"), url=url, hops=hops, status=status)
@@ -152,6 +172,13 @@ def answer(wanted: Wanted, response: Mapping[str, object], *, url: str, hops: in
     if not body.text.strip():
         return fail_both(f"{url} 是空的（HTTP {status}）。", f"The page is empty (HTTP {status}).")
     return read(wanted, body, body.text, url=url, hops=hops)
+
+
+def unreached(code: str, message: str) -> tuple[str, str]:
+    """Say in both languages why nothing came back; the host's own words are English and for logs."""
+    if "has no address" in message:
+        return UNREACHED["no_address"]
+    return UNREACHED.get(code, UNREACHED["http_failed"])
 
 
 def follow(location: str, *, url: str, hops: int, status: object) -> dict[str, object]:
@@ -264,8 +291,9 @@ def fail_scripts(seen: Outline, url: str) -> dict[str, object]:
 
 
 def fail_both(zh: str, en: str) -> dict[str, object]:
-    """End with an error in both languages: without a page nothing tells which one is wanted."""
-    return fail(f"{CONTROLS.sub('', zh)}\n{CONTROLS.sub('', en)}")
+    """End with an error in both languages, where `lang` does not say which one is wanted."""
+    texts = (CONTROLS.sub("", zh), CONTROLS.sub("", en))
+    return {**fail("\n".join(texts)), "texts": texts}
 
 
 def fail(text: str) -> dict[str, object]:

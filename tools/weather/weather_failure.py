@@ -32,6 +32,15 @@ TITLES = {
     "no credit": REASONS["402"],
     "overdue": REASONS["402"],
 }
+UNREACHED = {
+    "no_address": (
+        "没有网络，或域名解析不通，请运行 ias doctor --online 检查",
+        "no network or no DNS; run `ias doctor --online`",
+    ),
+    "http_timeout": ("没有及时回答", "it did not answer in time"),
+    "response_too_large": ("回答太大", "its answer is too large"),
+    "http_failed": ("连接不上", "not reachable"),
+}
 NO_DATA = ("no such location", "data not available")
 
 
@@ -73,6 +82,13 @@ def without(service: str, zh: str, en: str) -> ServiceFailure:
     return ServiceFailure(Kind.NONE, f"{service}：回答里没有{zh}", f"{service}: its answer has no {en}")
 
 
+def unreached(code: str, message: str) -> tuple[str, str]:
+    """Say in both languages why nothing came back; the host's own words are English and for logs."""
+    if "has no address" in message:
+        return UNREACHED["no_address"]
+    return UNREACHED.get(code, UNREACHED["http_failed"])
+
+
 def body_of(response: Json, service: str) -> object:
     """Parse an answer.
 
@@ -81,11 +97,8 @@ def body_of(response: Json, service: str) -> object:
     """
     failure = response.get("error")
     if failure is not None or not response:
-        code = line_of(object_of(failure).get("code")) or "http_failed"
-        reason = line_of(object_of(failure).get("message"), limit=120) or code
-        raise ServiceFailure(
-            Kind.DOWN, f"{service}：无法连接，{reason}（{code}）", f"{service}: not reachable, {reason} ({code})"
-        )
+        zh, en = unreached(line_of(object_of(failure).get("code")), line_of(object_of(failure).get("message")))
+        raise ServiceFailure(Kind.DOWN, f"{service}：{zh}", f"{service}: {en}")
     body = parsed(response)
     if body is None:
         status = text_of(response.get("status")) or "?"

@@ -11,6 +11,16 @@ from urllib.parse import urlsplit
 MAX_TITLE = 200  # characters; some services give whole paragraphs as a title
 MAX_SNIPPET = 300  # characters; ten hits then stay near 1,500 tokens
 MAX_REASON = 160  # characters of a service's own error text
+# Why nothing came back, in both languages; the host's own words are English and for logs.
+UNREACHED = {
+    "no_address": (
+        "没有网络，或域名解析不通，请运行 ias doctor --online 检查",
+        "no network or no DNS; run `ias doctor --online`",
+    ),
+    "http_timeout": ("没有及时回答", "it did not answer in time"),
+    "response_too_large": ("回答太大", "its answer is too large"),
+    "http_failed": ("连接不上", "not reachable"),
+}
 ERROR_TEXT_PATHS = ("error.message", "error.detail", "error.info", "detail.error", "message", "msg", "detail", "error")
 
 TAGS = re.compile(r"<[^<>]{0,500}>")
@@ -138,8 +148,9 @@ def read_body(response: Mapping[str, object]) -> str:
         SearchFailedError: If nothing came back.
     """
     if response.get("error") is not None:
-        code = pick_text(response, "error.code") or "http_failed"
-        raise SearchFailedError(shorten(f"{code} {pick_text(response, 'error.message')}".strip(), MAX_REASON))
+        code = pick_text(response, "error.code")
+        is_unknown_host = "has no address" in pick_text(response, "error.message")
+        raise SearchFailedError("no_address" if is_unknown_host else code if code in UNREACHED else "http_failed")
     body = response.get("body")
     return body if isinstance(body, str) else ""
 

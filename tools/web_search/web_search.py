@@ -9,6 +9,7 @@ from typing import cast
 from search_hits import (
     CHINESE,
     CONTROLS,
+    UNREACHED,
     Found,
     Query,
     SearchFailedError,
@@ -147,6 +148,8 @@ def explain(tried: list[tuple[str, str]], *, is_zh: bool) -> list[str]:
     notes: list[str] = []
     for name, reason in tried:
         title = BY_NAME[name].title if name in BY_NAME else name
+        if reason in UNREACHED:
+            reason = UNREACHED[reason][0 if is_zh else 1]  # noqa: PLW2901 - the same reason, in words
         if is_zh:
             notes.append(f"{title} 失败（{reason}）" if reason else f"{title} 没有结果")
         else:
