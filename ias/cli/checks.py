@@ -16,7 +16,7 @@ from ias.cli.place import Place, program
 from ias.cli.specs import scan_home
 from ias.cli.visible import one_line
 from ias.config.load import Config
-from ias.errors import ConfigError, IasError
+from ias.errors import IasError
 from ias.store import connection
 from ias.store.once import read_once
 from ias.store.restore import find_damage
@@ -114,33 +114,17 @@ def tools(config: Config) -> Iterator[Finding]:
         yield Finding("tools", Verdict.WRONG, place, problem.fix)
 
 
-def model(config: Config) -> Iterator[Finding]:
-    """Look at the provider and whether its key is set; the key itself is not looked at."""
-    from ias.providers.choose import LlmSettings, is_offline
-    from ias.providers.profiles import DEEPSEEK, PROFILES
+def model(config: Config) -> Finding:
+    """Say which model answers; that its key is set was looked at with the configuration."""
+    from ias.daemon.parts import llm_settings
+    from ias.providers.choose import choose
 
-    llm = config.settings.llm
-    try:
-        key = config.reveal("llm.api_key")
-    except ConfigError as error:
-        what, _, todo = str(error).partition("; ")
-        yield Finding("model", Verdict.WRONG, what, todo)
-        return
-    if is_offline(LlmSettings(provider=llm.provider, api_key=key), config.env):
+    chosen = choose(llm_settings(config), config.env)
+    if chosen is None:
         todo = "put DEEPSEEK_API_KEY=… into .env for a model"
-        yield Finding("model", Verdict.NOTE, "offline: rules answer, no language model", todo)
-        return
-    profile = DEEPSEEK if llm.provider == "auto" else PROFILES.get(llm.provider)
-    if profile is None:
-        yield Finding(
-            "model", Verdict.WRONG, f"llm.provider {llm.provider!r} is not known", f"use {', '.join(PROFILES)}"
-        )
-        return
-    has_key = bool(key or (profile.key_env and config.env.get(profile.key_env)))
-    is_well = has_key or not profile.key_env
-    text = f"{profile.name} {llm.model or profile.default_model or ''}, key {'set' if has_key else 'not set'}"
-    todo = "" if is_well else f"set {profile.key_env} in the environment or in .env"
-    yield Finding("model", Verdict.GOOD if is_well else Verdict.WRONG, text, todo)
+        return Finding("model", Verdict.NOTE, "offline: rules answer, no language model", todo)
+    key = "key set" if chosen.api_key else "needs no key"
+    return Finding("model", Verdict.GOOD, f"{chosen.profile.name} {chosen.model}, {key}")
 
 
 def secrets(config: Config) -> Iterator[Finding]:

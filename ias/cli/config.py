@@ -1,16 +1,18 @@
 """`ias config`: whether the configuration is right, what it is with all defaults, and its schema."""
 
-import json
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from ias.cli.output import say, say_json
 from ias.cli.place import home_of
+from ias.cli.soundness import check_sound
 from ias.cli.specs import configuration
 from ias.cli.visible import tame
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+WIDTH = 120  # columns
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -22,8 +24,9 @@ def config() -> None:
 
 @app.command()
 def check(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Check config.yaml: exit 78 with file, line and key if it is wrong."""
+    """Check config.yaml and what `ias serve` would make of it: exit 78 with file, line and key if it is wrong."""
     found = configuration(home_of(context))
+    check_sound(found)
     is_there = found.file.is_file()
     if as_json:
         say_json({"file": str(found.file), "exists": is_there, "ok": True})
@@ -39,14 +42,8 @@ def show(context: typer.Context, *, as_json: AsJson = False) -> None:
     if as_json:
         say_json(shown)
         return
-    say(f"# {found.file}")
-    for section, value in shown.items():
-        if not isinstance(value, dict) or not value:
-            say(tame(f"{section}: {_written(value)}"))
-            continue
-        say(f"{section}:")
-        for key, item in value.items():
-            say(tame(f"  {key}: {_written(item)}"))
+    say(f"# {found.file}; durations in seconds, sizes in bytes")
+    say(tame(_as_yaml(shown)).rstrip())
 
 
 @app.command()
@@ -57,8 +54,29 @@ def schema() -> None:
     say(schema_text(schemas()["config.schema.json"]).rstrip())
 
 
-def _written(value: object) -> str:
-    """Give a value in one line of YAML (JSON is YAML); plain words stand without quotes."""
-    if isinstance(value, str) and value.replace("_", "").replace("-", "").replace("/", "").replace(".", "").isalpha():
-        return value
-    return json.dumps(value, ensure_ascii=False)
+def _as_yaml(value: object) -> str:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Writes everything out: the project's YAML has no aliases."""
+
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the library's signature
+            return True
+
+    text = yaml.dump(
+        _plain(value), Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=WIDTH
+    )
+    return str(text)
+
+
+def _plain(value: object) -> object:
+    """Write whole numbers without a fraction, as people do."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {key: _plain(item) for key, item in cast("dict[str, object]", value).items()}
+        case list():
+            return [_plain(item) for item in cast("list[object]", value)]
+        case _:
+            return value

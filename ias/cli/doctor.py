@@ -11,6 +11,7 @@ from ias.cli.checks import Finding, Verdict
 from ias.cli.exits import DONE, FAILED
 from ias.cli.output import say, say_json
 from ias.cli.place import home_of, place_at
+from ias.cli.soundness import check_sound
 from ias.cli.specs import configuration
 from ias.cli.visible import tame
 from ias.errors import ConfigError
@@ -50,6 +51,7 @@ def _look(home: Path, *, is_online: bool) -> Iterator[Finding]:
     try:
         config = configuration(home)
         place = place_at(home)
+        check_sound(config)
     except ConfigError as error:
         what, _, todo = str(error).partition("; ")
         yield Finding("config", Verdict.WRONG, what, todo)
@@ -59,7 +61,7 @@ def _look(home: Path, *, is_online: bool) -> Iterator[Finding]:
     yield from checks.state(config, place)
     yield from checks.disk(place)
     yield from checks.tools(config)
-    yield from checks.model(config)
+    yield checks.model(config)
     yield from checks.secrets(config)
     yield checks.sandbox(config)
     yield checks.daemon(place)

@@ -17,7 +17,7 @@ import typer
 
 from ias.cli.exits import UsageError
 from ias.cli.output import say
-from ias.cli.place import Place, find_place
+from ias.cli.place import Place, find_place, program
 from ias.cli.specs import configuration
 from ias.cli.visible import tame
 from ias.config.units import seconds
@@ -61,7 +61,7 @@ def logs(
     file = config.path(config.settings.logs.dir) / f"{name}.log"
     wanted = Filter(since=_since(since), conversations=None if user is None else _conversations(place, user))
     if not file.exists() and not follow:
-        raise NotFoundError(f"there is no {file}; `ias serve` writes it")
+        raise NotFoundError(_why_missing(file, is_raw_kept=config.settings.logs.raw))
     opened = _open(file)
     aside = _set_aside(file, config.settings.logs.keep) if since is not None else ()
     past = (line for line in chain(aside, _whole_lines(opened)) if wanted.fits(line))
@@ -73,6 +73,20 @@ def logs(
             if wanted.fits(line):
                 say(tame(line))
                 sys.stdout.flush()
+
+
+def _why_missing(file: Path, *, is_raw_kept: bool) -> str:
+    """Say why there is no such log: not every one begins with the daemon."""
+    match file.stem:
+        case "error":
+            why = "nothing went wrong so far"
+        case "raw" if not is_raw_kept:
+            why = "logs.raw is false in config.yaml"
+        case "raw":
+            why = "it begins with the first request to a real model, and the offline rules are none"
+        case _:
+            why = f"it begins with the first message; `{program()} serve` runs the daemon"
+    return f"there is no {file} yet; {why}"
 
 
 def _since(text: str | None) -> datetime | None:

@@ -7,7 +7,7 @@ import typer
 
 from ias.cli.exits import UsageError
 from ias.cli.output import say, say_json, say_table
-from ias.cli.place import Place, find_place
+from ias.cli.place import Place, find_place, program
 from ias.cli.specs import configuration, find_spec
 from ias.cli.visible import tame
 from ias.config.load import Config
@@ -22,6 +22,8 @@ from ias.store.once import read_once
 from ias.store.transactions.operations import OPERATIONS
 
 EXAMPLE_PATH = "/"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+KINDS = {ToolType.HTTP: (StepKind.HTTP,), ToolType.DB: (StepKind.DB,)}
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 app = typer.Typer(rich_markup_mode=None)
@@ -54,7 +56,7 @@ def explain(
             allow_unspecified=config.settings.permissions.allow_unspecified,
         )
     ).explain(spec.permissions)
-    views = [_given(request, name)] if request else _usual(spec)
+    views = [_given(request, spec)] if request else _usual(spec)
     judged = [_judge(view, facts, config, place) for view in views]
     if as_json:
         say_json({"tool": name, "permitted": ruling.is_allowed, "rule": ruling.rule, "requests": judged})
@@ -65,29 +67,53 @@ def explain(
         say_table(("REQUEST", "VERDICT", "DECIDED BY"), [tuple(tame(cell) for cell in row) for row in cells])
         if not facts.sha256 and _standing(facts, place):
             say("standing rules count for the version that the daemon runs, which is not known while it is down")
-        if not request:
-            say(f"one request: ias permissions explain {name} POST https://example.com/path")
+        if not request and (hint := _hint(spec)):
+            say(f"one request: {program()} permissions explain {name} {hint}")
 
 
-def _given(request: list[str], name: str) -> RequestView:
+def _given(request: list[str], spec: ToolSpec) -> RequestView:
+    """Read a request that somebody asks about.
+
+    Raises:
+        UsageError: It is none, or none that this kind of tool makes.
+    """
+    hint = _hint(spec) or "call"
+    if len(request) > 1 and request[-2].upper() in METHODS and "://" not in request[-1]:
+        raise UsageError(f"{request[-1]!r} is no whole address; write for example: {hint}")
     try:
-        view = read_example(" ".join(request), tool=name)
+        view = replace(read_example(" ".join(request), tool=spec.name), tool=spec.name)
     except ValueError as error:
-        raise UsageError(f"{error}; write for example: POST https://example.com/path") from error
+        raise UsageError(f"{error}; write for example: {hint}") from error
+    kinds = KINDS.get(spec.type, (StepKind.CALL, StepKind.START))
+    if view.kind not in kinds:
+        raise UsageError(f"{spec.name} is of type {spec.type} and makes no such request; write for example: {hint}")
     if view.kind is not StepKind.DB:
-        return replace(view, tool=name)
+        return view
     if view.method not in OPERATIONS:
         raise UsageError(f"there is no operation {view.method!r}; there are {', '.join(OPERATIONS)}")
-    return replace(view, tool=name, deletes=OPERATIONS[view.method].deletes)
+    return replace(view, deletes=OPERATIONS[view.method].deletes)
+
+
+def _hint(spec: ToolSpec) -> str | None:
+    """Give a request of the kind that this tool makes; None where there is but one, which is shown anyway."""
+    match spec.type:
+        case ToolType.HTTP:
+            host = next((host for host in spec.hosts if host != "*"), "example.com")
+            return f"POST https://{host.replace('*', 'api')}/path"
+        case ToolType.DB:
+            return "kv_put"
+        case _:
+            return None
 
 
 def _usual(spec: ToolSpec) -> list[RequestView]:
-    """Give what this kind of tool asks for: reading and writing at each of its hosts, each operation, or the call."""
+    """Give what such a tool asks for: reading and writing at each host, operations it declares, or the call."""
     match spec.type:
         case ToolType.DB:
             return [
                 RequestView(tool=spec.name, kind=StepKind.DB, method=name, deletes=operation.deletes)
                 for name, operation in OPERATIONS.items()
+                if not spec.permissions or operation.permission in spec.permissions
             ]
         case ToolType.HTTP:
             return [

@@ -1,7 +1,7 @@
 """`ias runs`: what calls did, step by step."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -73,7 +73,8 @@ def show(
     place = find_place(context)
     row = find_run(place, ref)
     steps = read_once(place.store, "steps", run_id=row["id"])
-    approval = read_once(place.store, "approval_of_run", run_id=row["id"])
+    approvals = read_once(place.store, "approvals_of_run", run_id=row["id"])
+    waits = [approval for approval in approvals if approval["state"] == "pending"]
     if as_json:
         say_json(run_json(row) | {"steps": [step_json(step) for step in steps]})
         return
@@ -85,13 +86,15 @@ def show(
             "turn": row["turn_id"],
             "state": row["state"],
             "began": when(row["created_at"]),
-            "took": f"{_took(row)}, the tool itself {row['used_ms']} ms",
+            "took": _parts_of_time(row, approvals),
             "arguments": readable(row["args"]),
-            "waits for": f"A{approval[0]['num']}" if row["state"] == "parked" and approval else None,
+            "waits for": f"A{waits[0]['num']}" if row["state"] == "parked" and waits else None,
         }
     )
+    names = {approval["id"]: f"A{approval['num']}, {approval['decided_by']}" for approval in approvals}
+    names |= {rule["id"]: f"R{rule['num']} (ias approvals grants)" for rule in read_once(place.store, "all_rules")}
     for step in steps:
-        _print_step(step)
+        _print_step(step, names)
     if row["result"]:
         result = json.loads(row["result"])
         say(f"result        {row['code']}")
@@ -133,7 +136,16 @@ def step_json(step: Row) -> dict[str, Any]:
     }
 
 
-def _print_step(step: Row) -> None:
+def _parts_of_time(row: Row, approvals: Sequence[Row]) -> str:
+    """Say how long a call took, and what of it was the tool's own work and what the wait for a person."""
+    waited = sum(approval["decided_at"] - approval["created_at"] for approval in approvals if approval["decided_at"])
+    parts = [_took(row), f"the tool itself {row['used_ms']} ms"]
+    if waited:
+        parts.append(f"waiting for a person {_duration(waited)}")
+    return ", ".join(parts)
+
+
+def _print_step(step: Row, names: Mapping[str, str]) -> None:
     target = (
         f"{step['method']} {step['host']}{step['path']}"
         if step["kind"] == "http"
@@ -142,7 +154,7 @@ def _print_step(step: Row) -> None:
     say(f"step {step['no']}.{step['item']}      {tame(target).rstrip()}")
     facts = {
         "state": step["state"],
-        "decided by": step["granted_by"],
+        "decided by": names.get(step["granted_by"], step["granted_by"]),
         "request": f"{len(step['request'])} bytes, sha256 {step['digest'][:16]}",
         "answer": _answer(step),
         "took": f"{step['done_at'] - step['sent_at']} ms" if step["sent_at"] and step["done_at"] else None,
@@ -165,5 +177,8 @@ def _answer(step: Row) -> str | None:
 def _took(row: Row) -> str:
     if row["ended_at"] is None:
         return "-"
-    took = row["ended_at"] - row["created_at"]
-    return f"{took} ms" if took < 10_000 else span(took / 1000)
+    return _duration(row["ended_at"] - row["created_at"])
+
+
+def _duration(ms: int) -> str:
+    return f"{ms} ms" if ms < 10_000 else span(ms / 1000)

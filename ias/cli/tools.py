@@ -7,7 +7,7 @@ import typer
 
 from ias.cli.exits import DONE, FAILED
 from ias.cli.output import say, say_facts, say_json, say_table
-from ias.cli.place import find_place, home_of
+from ias.cli.place import find_place, home_of, program
 from ias.cli.specs import configuration, find_spec, problem_json, scan_home
 from ias.cli.visible import one_line, tame
 from ias.domain.tools import ToolSpec
@@ -125,7 +125,7 @@ def new(
     made = make_tool(folder, name, lang)
     for file in made:
         say(str(file))
-    say(f"next: ias tools test {name}, then ias run {name} --text hello")
+    say(f"next: {program()} tools test {name}, then {program()} run {name} --text hello")
 
 
 @app.command("test")

@@ -1,6 +1,7 @@
 """What a strict model refuses, said in words of the file: key, line, value, and what to write instead."""
 
 import difflib
+import json
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -104,7 +105,8 @@ def _fault(details: ErrorDetails, document: Document, model: type[BaseModel]) ->
     shown = _shown(details["input"], document, keys)
     if kind in EXPECTED:
         message = f"{named} must be {EXPECTED[kind]}, not {shown}"
-        return Fault(key=key, line=line, message=message, fix=_type_fix(kind, details["input"], document, keys))
+        fix = _type_fix(kind, details["input"], document, keys) or _default_fix(model, keys)
+        return Fault(key=key, line=line, message=message, fix=fix)
     if kind == "value_error":
         return Fault(key=key, line=line, message=f"{named}: {details['ctx']['error']!s}" if "ctx" in details else named)
     if details["loc"][-1:] == ("[key]",):
@@ -151,6 +153,19 @@ def _type_fix(kind: str, value: object, document: Document, keys: Keys) -> str:
         return "write it without quotes and leading zeros"
     if kind in ("tuple_type", "list_type") and isinstance(value, str | int):
         return "write [...] around it"
+    return ""
+
+
+def _default_fix(model: type[BaseModel], keys: Keys) -> str:
+    """Name a value that is right: the default."""
+    found: type[BaseModel] | None = model
+    for number, key in enumerate(keys):
+        field = None if found is None else found.model_fields.get(str(key))
+        if field is None:
+            return ""
+        if number == len(keys) - 1 and isinstance(field.default, bool | int | float | str):
+            return f"write one like `{key}: {json.dumps(field.default)}`, which is the default"
+        found = _model_in(field.annotation)
     return ""
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ias.config.env import SecretRef, UnsetError, fill, load_env
 from ias.config.faults import Fault, dotted, faults_of
 from ias.config.home import CONFIG_NAME
-from ias.config.quick import SQLITE, read_document
+from ias.config.quick import SQLITE, SQLITE_LIKE, read_document
 from ias.config.rules import Rule
 from ias.config.settings import Settings
 from ias.config.strict_yaml import Document, Keys, scalar
@@ -58,7 +58,7 @@ class Config:
         """
         url = self.settings.store.url
         if not url.startswith(SQLITE):
-            raise self.error("store.url", "is no sqlite: address")
+            raise self.error("store.url", f"must be {SQLITE_LIKE}")
         return self.path(url.removeprefix(SQLITE))
 
     @property

@@ -15,6 +15,7 @@ from ias.errors import ConfigError
 
 T = TypeVar("T")
 SQLITE = "sqlite:"
+SQLITE_LIKE = "an address like sqlite:data/ias.db; other databases are not in this version"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class Reader:
         except UnsetError as error:
             message = f"{section}.{key} {error}"
         except ValueError as error:
-            message = f"{section}.{key}: {error}"
+            message = f"{section}.{key} {error}"
         raise ConfigError(message, file=self.file, line=self.document.line((section, key)))
 
     def _filled(self, value: JsonValue) -> JsonValue:
@@ -92,5 +93,5 @@ def read_document(file: Path) -> Document:
 
 def _sqlite_path(value: object) -> str:
     if not isinstance(value, str) or not value.startswith(SQLITE) or value == SQLITE:
-        raise ValueError(f"must be an address like sqlite:data/ias.db, not {value!r}")
+        raise ValueError(f"must be {SQLITE_LIKE}")  # the value may hold a password
     return value.removeprefix(SQLITE)

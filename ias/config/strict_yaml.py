@@ -50,7 +50,10 @@ HINTS = (
         "close the bracket, put commas between items, and `${NAME}` within braces in quotes",
     ),
     ("found unexpected end of stream", "close the quote"),
+    ("did not find expected node content", "write a value here: close the bracket before it"),
+    ("unknown escape character", "use 'single quotes', in which a backslash is a backslash"),
 )
+HINT = "look at this line and the one before it: indentation, quotes, brackets, and ': ' in text"
 
 
 class YamlTextError(ValueError):
@@ -156,7 +159,7 @@ def _events(text: str) -> Iterator[Event]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or str(error)
-        fix = next((hint for part, hint in HINTS if part in problem), "")
+        fix = next((hint for part, hint in HINTS if part in problem), HINT)
         raise YamlTextError(f"no valid YAML: {problem}", line=mark.line + 1 if mark else 1, fix=fix) from error
 
 

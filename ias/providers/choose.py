@@ -1,7 +1,7 @@
 """The provider that the configuration asks for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ias.errors import ConfigError
@@ -33,6 +33,16 @@ class LlmSettings:
     idle_timeout: float = 120
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A provider on the network, with all that it needs; the key is not shown in `repr`."""
+
+    profile: Profile
+    model: str
+    base_url: str
+    api_key: str | None = field(repr=False)
+
+
 def is_offline(llm: LlmSettings, env: Mapping[str, str]) -> bool:
     """Say whether no model answers: so configured, or `auto` without a key."""
     if llm.provider == AUTO:
@@ -61,8 +71,31 @@ def open_provider(
     Raises:
         ConfigError: The provider's name is unknown, or its model, address or key is missing.
     """
-    if is_offline(llm, env):
+    chosen = choose(llm, env)
+    if chosen is None:
         return OfflineProvider()
+    if client is None:
+        raise ValueError("a provider on the network needs a client")
+    return _adapter(chosen.profile)(
+        chosen.profile,
+        model=chosen.model,
+        base_url=chosen.base_url,
+        api_key=chosen.api_key,
+        client=client,
+        timeout=llm.timeout,
+        idle_timeout=llm.idle_timeout,
+        tap=tap,
+    )
+
+
+def choose(llm: LlmSettings, env: Mapping[str, str]) -> Chosen | None:
+    """Find out what the settings come to, opening nothing; None where the offline rules answer.
+
+    Raises:
+        ConfigError: As `open_provider`.
+    """
+    if is_offline(llm, env):
+        return None
     profile = DEEPSEEK if llm.provider == AUTO else PROFILES.get(llm.provider)
     if profile is None:
         known = ", ".join([AUTO, *PROFILES, OFFLINE])
@@ -80,18 +113,7 @@ def open_provider(
     key = _key(llm, profile, env)
     if profile.key_env and not key:
         raise ConfigError(f"{profile.name} needs an API key: set {profile.key_env} in the environment or in .env")
-    if client is None:
-        raise ValueError("a provider on the network needs a client")
-    return _adapter(profile)(
-        profile,
-        model=model,
-        base_url=base_url,
-        api_key=key,
-        client=client,
-        timeout=llm.timeout,
-        idle_timeout=llm.idle_timeout,
-        tap=tap,
-    )
+    return Chosen(profile=profile, model=model, base_url=base_url, api_key=key)
 
 
 def _adapter(profile: Profile) -> "type[AnthropicMessages | OllamaChat | OpenAIChat]":

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from ias.cli.app import COMMANDS
+from ias.domain.jobs import Job, Queue
+from ias.store.base import Terms
 from ias.store.lock import StateLock
+from ias.store.once import run_once
+from ias.store.transactions.operations import OPERATIONS
+from ias.store.transactions.queue import claim
+from ias.store.transactions.runs import consume_approval
 from tests.cli.homes import Ended, bury_call, http_request, ias, make_store, park
 
 TOOL = "tools/echo"
@@ -166,6 +172,38 @@ def test_permissions_explain_names_the_rule(tmp_path: Path) -> None:
     assert (two["verdict"], two["rule"].split(":")[0]) == ("forbid", "hosts of the spec")
 
 
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["web_search", "POST", "foo"], "'foo' is no whole address"),
+        (["web_search", "kv_put"], "web_search is of type http and makes no such request"),
+        (["memory_save", "GET", "https://example.com/"], "memory_save is of type db and makes no such request"),
+        (["memory_save", "kv_putt"], "there is no operation 'kv_putt'"),
+        (["datetime", "kv_put"], "datetime is of type local and makes no such request"),
+    ],
+)
+def test_permissions_explain_says_what_such_a_tool_can_be_asked_about(
+    tmp_path: Path, args: list[str], told: str
+) -> None:
+    ias(tmp_path, "init", ".")
+
+    done = ias(tmp_path, "permissions", "explain", *args)
+
+    assert (done.code, done.out, done.err.splitlines()[0]) == (2, "", f"ias: {told}")
+
+
+def test_permissions_explain_lists_what_a_tool_declares_to_need(tmp_path: Path) -> None:
+    ias(tmp_path, "init", ".")
+
+    told = json.loads(ias(tmp_path, "permissions", "explain", "memory_delete", "--json").out)
+
+    needed = json.loads(ias(tmp_path, "tools", "show", "memory_delete", "--json").out)["permissions"]
+    wanted = [name for name, operation in OPERATIONS.items() if str(operation.permission) in needed]
+    assert "delete_memory" in wanted
+    assert "save_memory" not in wanted
+    assert [item["request"] for item in told["requests"]] == wanted
+
+
 def test_doctor_is_well_in_a_new_home_and_says_what_is_wrong_in_a_broken_one(tmp_path: Path) -> None:
     ias(tmp_path, "init", ".")
     make_store(tmp_path)
@@ -256,6 +294,33 @@ def test_runs_and_queue_show_what_is_there(tmp_path: Path) -> None:
     assert "waits for     A1\n" in ias(tmp_path, "runs", "show", row["run_id"]).out
     assert ias(tmp_path, "runs", "show", "zzzz").code == 4
     assert ias(tmp_path, "queue", "drop", "zzzz").code == 4
+
+
+def test_a_call_says_who_decided_and_how_long_it_waited_for_a_person(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    row = park(store, http_request())
+    ias(tmp_path, "approve", "A1", "--yes")
+    job = run_once(store, claim(Queue.TOOL, "test", "token-2", 60_000))
+    assert isinstance(job, Job)
+    run_once(store, consume_approval(Terms(), job, run_id=row["run_id"], no=1))
+
+    shown = ias(tmp_path, "runs", "show", row["run_id"]).out
+
+    [approval] = json.loads(ias(tmp_path, "approvals", "list", "--state", "all", "--json").out)
+    waited = approval["decided_at"] - approval["created_at"]
+    assert f"the tool itself 5 ms, waiting for a person {waited} ms\n" in shown
+    assert f"  decided by  A1, {approval['decided_by']}\n" in shown
+
+
+def test_a_rejected_spec_is_found_by_the_name_in_it_too(tmp_path: Path) -> None:
+    ias(tmp_path, "tools", "new", "echo")
+    spec = tmp_path / TOOL / "specs" / "echo.tool.yaml"
+    spec.write_text(spec.read_text().replace("name: echo", "name: parrot").replace("type: local", "type: loca"))
+
+    done = ias(tmp_path, "run", "parrot", "--text", "x")
+
+    assert (done.code, done.err.splitlines()[0]) == (4, "ias: the spec of 'parrot' was rejected")
+    assert done.err.splitlines()[-1] == "     `ias tools check` shows all that is wrong"
 
 
 def test_a_dead_letter_is_listed_cannot_be_tried_again_where_it_was_answered_and_is_dropped(tmp_path: Path) -> None:

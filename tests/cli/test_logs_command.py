@@ -33,8 +33,9 @@ def test_the_last_lines_are_shown_and_controls_are_not(tmp_path: Path, log: Path
 
     assert [line.split("- ")[-1] for line in done.out.splitlines()] == ["3⟨U+001B⟩[2J", "4⟨U+001B⟩[2J"]
     assert ias(tmp_path, "logs", "error") == Ended(
-        code=4, out="", err=f"ias: there is no {tmp_path}/logs/error.log\n     `ias serve` writes it\n"
+        code=4, out="", err=f"ias: there is no {tmp_path}/logs/error.log yet\n     nothing went wrong so far\n"
     )
+    assert "the first request to a real model" in ias(tmp_path, "logs", "raw").err
 
 
 def test_since_looks_into_files_set_aside_too(tmp_path: Path, log: Path) -> None:

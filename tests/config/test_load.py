@@ -105,8 +105,14 @@ http:
         ("lmm: {}", "1: unknown key 'lmm'; did you mean 'llm'?"),
         ("llm:\n  modle: x", "2: unknown key 'llm.modle'; did you mean 'model'?"),
         ("tools:\n  warm:\n    zzz: 1", "3: unknown key 'tools.warm.zzz'; known are idle_secs, max"),
-        ("llm:\n  max_turns: ten", "2: llm.max_turns must be a whole number, not ten"),
-        ("llm:\n  max_turns: 1.5", "2: llm.max_turns must be a whole number, not 1.5"),
+        (
+            "llm:\n  max_turns: ten",
+            "2: llm.max_turns must be a whole number, not ten; write one like `max_turns: 10`, which is the default",
+        ),
+        (
+            "llm:\n  max_turns: 1.5",
+            "2: llm.max_turns must be a whole number, not 1.5; write one like `max_turns: 10`, which is the default",
+        ),
         (
             "llm:\n  max_turns: '10'",
             "2: llm.max_turns must be a whole number, not '10'; write it without quotes and leading zeros",
@@ -167,7 +173,10 @@ http:
         ("api:\n  port: 70000", "2: api.port cannot be 70000; it must be at most 65535"),
         ("logs: {format: xml}", "1: logs.format cannot be xml; it must be 'text' or 'json'"),
         ("- a", "1: the file must be a mapping of sections, like `llm:`"),
-        ("llm: [", "2: no valid YAML: did not find expected node content"),
+        (
+            "llm: [",
+            "2: no valid YAML: did not find expected node content; write a value here: close the bracket before it",
+        ),
         ("llm: {}\nllm: {}", "2: the key 'llm' is there twice, first in line 1; remove one of them"),
     ],
 )
@@ -313,7 +322,7 @@ def test_paths_start_at_the_home(tmp_path: Path) -> None:
 def test_another_kind_of_database_has_no_file(tmp_path: Path) -> None:
     config = config_of(tmp_path, "store:\n  url: postgresql://db/x\n")
 
-    with pytest.raises(ConfigError, match=r"config\.yaml:2: store\.url is no sqlite: address"):
+    with pytest.raises(ConfigError, match=r"config\.yaml:2: store\.url must be an address like sqlite:"):
         assert config.database
 
 

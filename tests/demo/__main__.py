@@ -11,6 +11,10 @@ from tests.loopback import Loopback
 NOTICE = ROOT / "tests" / "fixtures" / "tools" / "notice"
 QUESTIONS = {"北京现在天气怎么样": "18.8", "现在几点": "UTC+8"}  # and what the answers must say
 RISKY = "发一条通知"
+NOTHING_YET = {
+    "raw": "(nothing: it begins with the first request to a real model)",
+    "error": "(nothing went wrong)",
+}
 
 
 class DemoError(Exception):
@@ -74,7 +78,7 @@ def report(daemon: Daemon, home: Path, conversation: str) -> None:
     for name in ("msg", "raw", "error"):
         file = home / "logs" / f"{name}.log"
         heading(f"logs/{name}.log")
-        print(file.read_text(encoding="utf-8") if file.exists() else "(nothing)")
+        print(file.read_text(encoding="utf-8") if file.exists() else NOTHING_YET.get(name, "(nothing)"))
     expect((home / "logs" / "msg.log").exists(), "there is no msg.log")
 
 

@@ -73,11 +73,17 @@ SELECT a.*, r.tool, r.tool_hash, r.args, r.turn_id, c.user_id, c.channel, c.addr
 FROM approval a JOIN run r ON r.id = a.run_id JOIN conversation c ON c.id = a.conversation_id
 WHERE a.run_id = :run_id ORDER BY a.num DESC LIMIT 1;
 
+-- name: approvals_of_run
+SELECT id, num, state, decided_by, created_at, decided_at FROM approval WHERE run_id = :run_id ORDER BY num;
+
 -- name: pending_approvals
 SELECT count(*) AS n, min(expires_at) AS expires_at FROM approval WHERE state = 'pending';
 
 -- name: rules
 SELECT * FROM rule WHERE revoked_at IS NULL ORDER BY num;
+
+-- name: all_rules
+SELECT * FROM rule ORDER BY num;
 
 -- name: rules_for_tool
 SELECT * FROM rule
