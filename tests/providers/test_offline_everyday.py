@@ -182,6 +182,11 @@ QUESTIONS: list[tuple[str, str, JsonObject]] = [
     ("记住：我的车牌是京A12345", "memory_save", {"body": "我的车牌是京A12345"}),
     ("别忘了我周五要交报告", "memory_save", {"body": "我周五要交报告"}),
     ("remember my server is in Tokyo", "memory_save", {"body": "my server is in Tokyo"}),
+    ("下个月1号是星期几", "datetime", {"action": "day", "date": "下个月1号"}),
+    ("is it going to rain tomorrow in Paris", "weather_daily", {"location": "Paris"}),
+    ("Paris weather", "weather_now", {"location": "Paris"}),
+    ("open example.com", "fetch_page", {"url": "https://example.com"}),
+    ("打开 www.python.org", "fetch_page", {"url": "https://www.python.org"}),
     ("搜一下一加手机", "web_search", {"query": "一加手机"}),
     ("搜索三天减肥法", "web_search", {"query": "三天减肥法"}),
 ]
@@ -193,6 +198,9 @@ NO_TOOL = [
     "sing me a song",
     "给我写一首诗",
     "发一条通知",
+    "3天后提醒我",
+    "remind me to buy milk",
+    "翻译一下 hello",
     "😀",
     "…",
 ]

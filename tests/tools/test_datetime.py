@@ -242,6 +242,7 @@ def test_the_spec_offers_the_actions_and_units_that_the_program_has() -> None:
     [
         ({"date": "昨天"}, "2026年11月30日 星期一，第 49 周。\n农历丙午年（马年）十月廿二；工作日。"),
         ({"date": "今年中秋节"}, "2026年9月25日 星期五，第 39 周。\n农历丙午年（马年）八月十五；放假（中秋节）。"),
+        ({"date": "下个月1号"}, "2027年1月1日 星期五，第 53 周。\n农历丙午年（马年）冬月廿四。"),
         ({"date": "明年春节"}, "2027年2月6日 星期六，第 5 周。\n农历丁未年（羊年）正月初一。"),
         ({"date": "Christmas next year"}, "Saturday, 25 December 2027, week 51."),
         ({"date": "2024-02-29", "timezone": "Tokyo"}, "Thursday, 29 February 2024, week 9."),

@@ -174,6 +174,10 @@ def _whole(text: str, _today: date) -> tuple[date, bool] | None:
 
 
 def _yearless(text: str, today: date) -> tuple[date, bool] | None:
+    match = re.fullmatch(r"(这|本|下|上)个?月(\d{1,2})[日号]", text)
+    if match:
+        months = today.year * 12 + today.month - 1 + {"下": 1, "上": -1}.get(match[1], 0)
+        return date(months // 12, months % 12 + 1, int(match[2])), False
     match = re.fullmatch(r"(今年|明年|后年|去年)?(\d{1,2})(?:月|[-/])(\d{1,2})[日号]?", text)
     if match is None:
         return None

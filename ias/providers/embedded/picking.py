@@ -18,6 +18,8 @@ VALUE_BONUS = 0.45
 """What an address or coordinates add for a tool that takes them, and take from one that does not."""
 CERTAIN = 1.0
 """Score from which a tool is taken though another one counts in the unit of the sentence's span of time."""
+COUNTING = 0.2
+"""Score that a tool needs to be taken for the unit that it counts in."""
 NEAR = 0.28
 """Share of the sentence that a tool's own words must cover where no example fits."""
 
@@ -37,7 +39,7 @@ def pick(hits: tuple[Hit, ...], text: str) -> Pick | None:
     sentence = tokenize(text)
     picks = [_best(hit, sentence, rank) for rank, hit in enumerate(hits)]
     best = max(picks, key=lambda candidate: candidate.score, default=None)
-    counting = [candidate for candidate in picks if SPAN.search(text) and _counts(candidate.hit, text)]
+    counting = [c for c in picks if c.score >= COUNTING and SPAN.search(text) and _counts(c.hit, text)]
     if counting and best is not None and best.score < CERTAIN:
         return max(counting, key=lambda candidate: candidate.score)
     if best is not None and best.score >= GOOD:

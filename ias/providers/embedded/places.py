@@ -25,7 +25,8 @@ PLACE_ZH = re.compile(r"[\u4e00-\u9fff]{2,7}")
 WEATHER_EN = re.compile(
     r"(?:what(?:'s| is| will) (?:the )?|how(?:'s| is) (?:the )?|show me (?:the )?|tell me (?:the )?|is there |get "
     r"(?:the )?)?"
-    r"(?:(?:current )?(?:weather|temperature)(?: forecast)?(?: be)?(?: like)?|forecast|will it (?:rain|snow|be "
+    r"(?:(?:current )?(?:weather|temperature)(?: forecast)?(?: be)?(?: like)?|forecast|(?:will it|is it going to) "
+    r"(?:rain|snow|be "
     r"(?:hot|cold|sunny|windy))"
     r"|is it (?:raining|snowing|hot|cold|windy|sunny)|how (?:hot|cold|warm|windy) is it|do I need an umbrella)"
     r"(?: (?P<before>right now|now|today|tomorrow|this week|this weekend|next week))?(?: (?:in|for|at|of)) "
@@ -33,6 +34,12 @@ WEATHER_EN = re.compile(
     r"(?: (?P<after>right now|now|today|tomorrow|the day after tomorrow|this week|this weekend|next week|on \w+day))?",
     re.IGNORECASE,
 )
+WEATHER_OF_EN = re.compile(
+    r"(?P<place>[a-z][a-z .'-]{1,30}?) (?:weather|temperature)(?: forecast)?(?: (?:now|today|tomorrow|this week"
+    r"(?:end)?|next week))?",
+    re.IGNORECASE,
+)
+NO_PLACE = re.compile(r"\b(?:what|how|the|is|will|my|show|tell|get|bad|nice|good|great|current)\b", re.IGNORECASE)
 DAYS_EN = re.compile(r"\b(?:tomorrow|week|weekend|forecast|on \w+day)\b", re.IGNORECASE)
 DISTANCE_ZH = re.compile(
     r"(?:请问)?从?(?P<origin>[^\s，,到离距]{2,12})(?:到|离|距离|距)(?P<end>[^\s，,到离]{2,12}?)(?:之间)?"
@@ -80,7 +87,8 @@ def _english(said: str) -> tuple[str, JsonObject] | None:
     if found := DISTANCE_EN.fullmatch(said):
         origin, end = found["origin"] or found["there"], found["end"] or found["here"]
         return DISTANCE, {"origin": trim(origin), "destination": trim(end), **OSM}
-    if found := WEATHER_EN.fullmatch(said):
-        tool = DAILY if DAYS_EN.search(said) or re.match("will", said, re.IGNORECASE) else NOW
+    found = WEATHER_EN.fullmatch(said) or WEATHER_OF_EN.fullmatch(said)
+    if found and not NO_PLACE.search(found["place"]):
+        tool = DAILY if DAYS_EN.search(said) or re.match("will|is it going", said, re.IGNORECASE) else NOW
         return tool, {"location": trim(found["place"])}
     return None
