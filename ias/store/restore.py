@@ -117,7 +117,7 @@ def _set_aside(target: Path) -> Path | None:
     kept = None
     if target.exists():
         kept = _free_name(target)
-        if log.exists():
+        if log.exists() and log.stat().st_size:
             _name_too(log, kept.with_name(f"{kept.name}-wal"))
         _name_too(target, kept)
     log.unlink(missing_ok=True)

@@ -12,7 +12,18 @@ import aiosqlite
 from ias.errors import SchemaError, StateError
 from ias.store.backup import backup
 from ias.store.base import Row, Transaction
-from ias.store.connection import BACKEND, DAMAGED, Clock, Lenient, connect, epoch_ms, make_file, pragmas, translate, uri_of
+from ias.store.connection import (
+    BACKEND,
+    DAMAGED,
+    Clock,
+    Lenient,
+    connect,
+    epoch_ms,
+    make_file,
+    pragmas,
+    translate,
+    uri_of,
+)
 from ias.store.migrate import migrate
 from ias.store.statements import load_statements
 from ias.store.writer import Task, Writer

@@ -53,7 +53,11 @@ def test_a_denial_reaches_the_model_with_its_reason_and_sends_nothing(tmp_path: 
             posted = daemon.post("发一条通知")
             num = wait_for_question(daemon, posted)
             assert run_ias(home, "deny", f"A{num}", "--reason", "not today").returncode == 0
-            assert "not today" in str(end_of(daemon, posted)["text"])
+            end_of(daemon, posted)
+            _, messages = daemon.call("GET", f"/api/conversations/{posted['conversation']}/messages")
+            told = [message["content"]["text"] for message in messages if message["role"] == "tool"]
+            assert "approval_denied" in told[-1]
+            assert "not today" in told[-1]
             assert service.seen == []
             late = run_ias(home, "approve", f"A{num}", "--yes")
             assert late.returncode == 3
