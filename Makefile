@@ -13,7 +13,7 @@ COMPILE = $(or $(UV),$(BIN)/uv) pip compile --quiet --universal --python-version
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-peers install lint types format bench demo lock clean dev peers
+.PHONY: help serve test test-peers install lint types format bench demo lock clean dev peers peers-bench
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,8 @@ test-peers: dev  ## the tests that speak to other programs
 	$(BIN)/python -m pytest -m peers
 
 peers: .peers/llm/.installed .peers/aimock/.installed  ## programs of other authors for test-peers (300 MB, pip and npm)
+
+peers-bench: .peers/bench/.installed  ## libraries of other authors that bench compares with (110 MB, pip)
 
 install: $(STAMP)  ## the environment alone (.venv, from requirements.lock)
 
@@ -50,7 +52,7 @@ bench: install  ## measure, and print a table of ratios
 	$(BIN)/python -m bench
 
 demo: install  ## three questions, one approval, no network
-	$(BIN)/python -m tests.demo
+	@$(BIN)/python -m tests.demo
 
 lock: dev  ## write requirements.lock anew (the newest releases that pyproject.toml admits)
 	$(if $(UV),,$(BIN)/python -m pip install $(PIP_FLAGS) uv)
@@ -72,21 +74,23 @@ INSTALL = $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python
 $(STAMP): pyproject.toml requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not there: install Python 3.11 or newer, or name one: make PYTHON=python3.12 install" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("ias needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 install" % v[:2])'
+	@echo "installing into .venv, about 20 s"
 ifeq ($(UV),)
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv package (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
-	test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
+	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear .venv
 else
-	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
+	@test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
 endif
 	@awk '/^# DEVELOPMENT/ {exit} {print}' requirements.lock >.venv/running.lock
 	@awk '/^[a-zA-Z0-9]/ {keep = /^setuptools==/} keep' requirements.lock >.venv/build.lock
-	$(INSTALL) --require-hashes -r .venv/build.lock
-	$(INSTALL) --require-hashes --no-deps --no-build-isolation -r .venv/running.lock
-	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(INSTALL) --require-hashes -r .venv/build.lock
+	@$(INSTALL) --require-hashes --no-deps --no-build-isolation -r .venv/running.lock
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
 $(DEV_STAMP): $(STAMP)
-	$(INSTALL) --require-hashes --no-deps --no-build-isolation -r requirements.lock
+	@echo "installing what builds and checks ias, about 40 s"
+	@$(INSTALL) --require-hashes --no-deps --no-build-isolation -r requirements.lock
 	@touch $(DEV_STAMP)
 
 # A small real model on llama.cpp's server, the official clients whose types check our request bodies, and a server that breaks
@@ -100,4 +104,10 @@ $(DEV_STAMP): $(STAMP)
 # A scripted model server.
 .peers/aimock/.installed:
 	npm install --silent --no-fund --no-audit --prefix .peers/aimock @copilotkit/aimock@1.43.0
+	@touch $@
+
+# Two libraries that do the same work, in an environment of their own.
+.peers/bench/.installed:
+	$(PYTHON) -m venv --clear .peers/bench
+	.peers/bench/bin/python -m pip install $(PIP_FLAGS) openai==3.57.0 "pydantic-ai-slim[openai]==2.68.0"
 	@touch $@

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import approve, durable_queue, message, startup, tool_call
+from bench import approve, durable_queue, loop, many_streams, message, startup, streaming, tool_call
 from bench.measure import FEWEST, Effort, Noise, Row, start_time, sync_time
 
 HEADS = ("", "unit", "n", "base", "least", "median", "p95", "ratio", "of least", "target", "")
@@ -35,6 +35,9 @@ SUBJECTS = (
     Subject(name="startup", measure=startup.measure, effort=Effort(rounds=10, seconds=14)),
     Subject(name="approve", measure=approve.measure, effort=Effort(rounds=30, seconds=12)),
     Subject(name="durable_queue", measure=durable_queue.measure, effort=Effort(rounds=12, seconds=12)),
+    Subject(name="streaming", measure=streaming.measure, effort=Effort(rounds=12, seconds=12)),
+    Subject(name="loop", measure=loop.measure, effort=Effort(rounds=60, seconds=6)),
+    Subject(name="many_streams", measure=many_streams.measure, effort=Effort(rounds=6, seconds=4)),
 )
 
 
