@@ -74,6 +74,8 @@ class CallBuilder:
         self._by_id: dict[str, _Call] = {}
         self._by_index: dict[int, _Call] = {}
         self._shared: set[int] = set()
+        self._is_shifted = False
+        self._exposed: dict[int, _Call] = {}
         self._last: _Call | None = None
 
     @property
@@ -100,9 +102,9 @@ class CallBuilder:
         calls = [call for call in self._calls if call.has_arguments or not call.is_guess]
         read = [(call, read_arguments("".join(call.pieces) if call.whole is None else call.whole)) for call in calls]
         if any(arguments.goes_on for _, arguments in read):
-            # One took what belongs to another, which is left without.
+            # One took what belongs to another: to one that is left without, or that took from a third in its turn.
             for call in calls:
-                call.is_doubtful = call.is_doubtful or not call.has_arguments
+                call.is_doubtful = call.is_doubtful or not call.has_arguments or id(call) in self._exposed
         is_cut = any(arguments.is_cut for call, arguments in read if call is self._last)
         return tuple(_call(call, arguments, names, is_cut=is_cut) for call, arguments in read)
 
@@ -144,13 +146,18 @@ class CallBuilder:
         return call
 
     def _doubt(self, call: _Call, index: int | None) -> None:
-        """Mark the calls that a fragment may belong to, where its index does not tell."""
-        if len(self._calls) == 1 or (index is not None and index in self._by_index and index not in self._shared):
-            return
-        rivals = [other for other in self._calls if other is not call and not other.is_complete()]
-        for other in rivals:
-            other.is_doubtful = True
-        call.is_doubtful = call.is_doubtful or bool(rivals)
+        """Note which calls a fragment may belong to; they are doubtful where its index does not tell them apart.
+
+        An index that nobody opened shows that heads and tails are counted differently, so no index tells anything.
+        """
+        self._is_shifted = self._is_shifted or (index is not None and index not in self._by_index)
+        open_calls = [other for other in self._calls if other is not call and not other.is_complete()]
+        if open_calls:
+            self._exposed |= {id(one): one for one in (call, *open_calls)}
+        if self._is_shifted or index is None or index in self._shared:
+            for exposed in self._exposed.values():
+                exposed.is_doubtful = True
+            self._exposed.clear()
 
 
 def _read(fragment: JsonObject) -> _Fragment:
