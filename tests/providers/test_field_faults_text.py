@@ -1,5 +1,7 @@
 """Field faults that reach a person as text, by their row in docs/providers.md: leaked calls, reasoning, nothing."""
 
+from typing import Any
+
 import pytest
 
 from ias.domain.messages import AssistantMessage, FinishReason, ToolCall, ToolDef
@@ -185,7 +187,7 @@ async def test_row_27_reasoning_alone_is_an_answer_and_not_asked_for_again() -> 
     ],
 )
 async def test_row_35_reasoning_is_read_once_under_any_of_its_names(
-    fields: dict[str, object], reasoning: str | None
+    fields: dict[str, Any], reasoning: str | None
 ) -> None:
     taken, _ = await take(streaming(frames(delta(**fields), delta(content="4"), STOP)), profile=OPENAI_COMPATIBLE)
     assert taken.response.message == AssistantMessage(text="4", reasoning=reasoning)
