@@ -118,14 +118,14 @@ def decide(
         if not is_up:
             say_aside(words.NOT_UP())
     if not decision.won:
-        complain(words.SETTLED(ref=ref, state=decision.state, who=decision.decided_by or "-"))
+        complain(words.SETTLED(ref=ref, state=words.state_of(decision.state), who=decision.decided_by or "-"))
         raise typer.Exit(DENIED if decision.state in ("denied", "expired") else FAILED)
 
 
 def _settled(row: Row, *, approve: bool, scope: Scope) -> typer.Exit:
     """Say that a request was settled before; exit 0 only where all that was wanted is so."""
     ref = f"A{row['num']}"
-    complain(words.SETTLED(ref=ref, state=row["state"], who=row["decided_by"] or "-"))
+    complain(words.SETTLED(ref=ref, state=words.state_of(row["state"]), who=row["decided_by"] or "-"))
     is_yes = row["state"] in ("approved", "consumed")
     if approve and is_yes and scope is not Scope.ONCE:
         say_aside(words.NO_RULES(ref=ref))

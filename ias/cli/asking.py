@@ -54,7 +54,7 @@ class Question:
         if is_full:
             self._show_facts(told)
         else:
-            say_aside(f"risk {told.risk}  digest {self.digest[:16]}  expires in {left(self.expires_at)}")
+            say_aside(words.FACTS(risk=told.risk, digest=self.digest[:16], left=left(self.expires_at)))
         for line in reach(self.items):
             say_aside(words.ALWAYS(what=line))
 
@@ -143,7 +143,7 @@ def decide(daemon: Daemon, question: Question, choice: Choice) -> None:
         if not winner:
             raise
         who = tame(str(winner.get("decided_by") or "-"))
-        say_aside(words.SETTLED(ref=question.ref, state=tame(str(winner.get("state"))), who=who))
+        say_aside(words.SETTLED(ref=question.ref, state=words.state_of(tame(str(winner.get("state")))), who=who))
         return
     tell_rules(decided.get("rules") or ())
 

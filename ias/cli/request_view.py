@@ -71,12 +71,14 @@ def reach(items: Sequence[JsonObject]) -> tuple[str, ...]:
     """Say what a yes for the conversation, or for always, would let through later."""
     found: dict[str, None] = {}
     for item in items:
-        same = (
-            "with exactly these arguments" if item["kind"] in ("call", "start") else "with any query, headers and body"
-        )
-        if item["kind"] == "db":
-            same = "with any parameters"
-        found[f"{_target(item)} by this version of {visible(str(item['tool']))}, {same}"] = None
+        match item["kind"]:
+            case "call" | "start":
+                phrase = words.REACH_CALL
+            case "db":
+                phrase = words.REACH_DB
+            case _:
+                phrase = words.REACH_HTTP
+        found[phrase(target=_target(item), tool=visible(str(item["tool"])))] = None
     return tuple(found)
 
 

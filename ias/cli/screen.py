@@ -60,7 +60,7 @@ class Screen:
                 failed = f": {tame(str(body['code']))}" if body["is_error"] else ""
                 self.aside(f"{'✗' if body['is_error'] else '✓'} {tame(body['tool_name'])}{failed}")
             case "ApprovalResolved":
-                self.aside(words.RESOLVED(ref=f"A{body['num']}", state=tame(str(body["state"]))))
+                self.aside(words.RESOLVED(ref=f"A{body['num']}", state=words.state_of(tame(str(body["state"])))))
             case "Error" if is_ours:
                 self._errors.append(str(body["text"]))
             case "Notice" | "Error":

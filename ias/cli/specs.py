@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ias.cli.place import program
 from ias.cli.visible import one_line
+from ias.cli.words import is_chinese
 from ias.config.load import Config, load_config
 from ias.domain.tools import ToolSpec
 from ias.errors import IasError, NotFoundError
@@ -14,6 +15,8 @@ from ias.toolspec.problems import Problem
 from ias.toolspec.scanning import Scan, scan
 
 DESC_SHOWN = 160  # characters of a description beside a request
+SLASH = re.compile(r"\s*/\s+")
+HAN = re.compile("[\u4e00-\u9fff]")
 NAME = re.compile(r"^name:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
 UNKNOWN = "not known: there is no such spec now"
 
@@ -69,7 +72,16 @@ def about(home: Path, tool: str) -> About:
         spec = find_spec(configuration(home), tool)
     except IasError:
         return About(risk=UNKNOWN, what=None)
-    return About(risk=str(spec.risk), what=one_line(spec.desc, DESC_SHOWN))
+    return About(risk=str(spec.risk), what=one_line(in_our_language(spec.desc), DESC_SHOWN))
+
+
+def in_our_language(desc: str) -> str:
+    """Give the half of a description like `掷骰子 / Roll a die` that is in the terminal's language; others whole."""
+    halves = [half.strip() for half in SLASH.split(desc.strip())]
+    chinese = [bool(HAN.search(half)) for half in halves]
+    if sorted(chinese) != [False, True]:
+        return desc
+    return halves[chinese.index(is_chinese())]
 
 
 def problem_json(problem: Problem) -> dict[str, object]:

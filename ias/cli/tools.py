@@ -8,14 +8,14 @@ import typer
 from ias.cli.exits import DONE, FAILED
 from ias.cli.output import say, say_facts, say_json, say_table
 from ias.cli.place import find_place, home_of, program
-from ias.cli.specs import configuration, find_spec, problem_json, scan_home
+from ias.cli.specs import configuration, find_spec, in_our_language, problem_json, scan_home
 from ias.cli.visible import one_line, tame
 from ias.domain.tools import ToolSpec
 from ias.errors import NotFoundError
 from ias.toolspec.problems import Problem
 from ias.toolspec.scanning import SUFFIX, Scan
 
-DESC_SHOWN = 60  # characters of a description in a list
+DESC_SHOWN = 100  # characters of a description in a list
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The tool.")]
 
@@ -194,7 +194,7 @@ def _list(context: typer.Context, *, as_json: bool) -> None:
         return
     say_table(
         ("TOOL", "TYPE", "RISK", "WHAT"),
-        [(spec.name, spec.type, spec.risk, one_line(spec.desc, DESC_SHOWN)) for spec in scanned.specs],
+        [(spec.name, spec.type, spec.risk, one_line(in_our_language(spec.desc), DESC_SHOWN)) for spec in scanned.specs],
     )
     for problem in scanned.rejected:
         say(f"rejected: {tame(str(problem))}")

@@ -44,6 +44,22 @@ RULES_MADE = Phrase(
     "The same request is not asked about again: {rules} (to end that: {ias} approvals revoke {first})",
 )
 NO_RULES = Phrase("没有留下规则：{ref} 之前已经批准。", "No rule was made: {ref} was approved before.")
+FACTS = Phrase("风险 {risk}  摘要 {digest}  还剩 {left}", "risk {risk}  digest {digest}  expires in {left}")
+REACH_CALL = Phrase(
+    "{target}，限这一版 {tool}，参数完全相同", "{target} by this version of {tool}, with exactly these arguments"
+)
+REACH_DB = Phrase("{target}，限这一版 {tool}，参数不限", "{target} by this version of {tool}, with any parameters")
+REACH_HTTP = Phrase(
+    "{target}，限这一版 {tool}，查询、请求头和正文不限",
+    "{target} by this version of {tool}, with any query, headers and body",
+)
+STATES = {
+    "approved": Phrase("已批准", "approved"),
+    "consumed": Phrase("已批准并执行", "approved and used"),
+    "denied": Phrase("已拒绝", "denied"),
+    "expired": Phrase("已过期", "expired"),
+    "cancelled": Phrase("已取消", "cancelled"),
+}
 ALWAYS = Phrase("[a] 以后放行：{what}", "[a] from now on lets through: {what}")
 KEYS = Phrase("请输入 y、n、a 或 d，再按回车。", "Type y, n, a or d, then Enter.")
 SEE_FIRST = Phrase("内容没有显示完，请先按 d 查看。", "Not all of it was shown: type d first.")
@@ -86,3 +102,9 @@ NO_DAEMON = Phrase(
     "守护进程没有运行（{socket}）; 先在另一个终端运行：{ias} serve",
     "no daemon answers at {socket}; start one in another terminal: {ias} serve",
 )
+
+
+def state_of(state: str) -> str:
+    """Give the state of an approval in the language of the terminal; one that is not known as it is."""
+    phrase = STATES.get(state)
+    return state if phrase is None else phrase()
