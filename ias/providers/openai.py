@@ -86,7 +86,7 @@ class OpenAIChat:
         parser = SseParser()
         while (piece := await body.read()) is not None:
             for item in parser.feed(piece):
-                if isinstance(item, SseComment):
+                if isinstance(item, SseComment) or not item.data.strip():
                     body.clocks.comment()
                     continue
                 body.clocks.data()
