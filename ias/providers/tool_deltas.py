@@ -104,7 +104,7 @@ class CallBuilder:
         if any(arguments.goes_on for _, arguments in read):
             # One took what belongs to another: to one that is left without, or that took from a third in its turn.
             for call in calls:
-                call.is_doubtful = call.is_doubtful or not call.has_arguments or id(call) in self._exposed
+                call.is_doubtful = call.is_doubtful or id(call) in self._exposed
         is_cut = any(arguments.is_cut for call, arguments in read if call is self._last)
         return tuple(_call(call, arguments, names, is_cut=is_cut) for call, arguments in read)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ias.domain.messages import FinishReason, JsonObject, JsonValue, ToolCall, ToolDef, Usage
@@ -159,6 +159,7 @@ def fragments_of(shape: Shape, n: int, arguments: str, cuts: list[int]) -> list[
     return [first, *(tail(piece, **shape.marks(n, is_head=False)) for piece in pieces[1:])]
 
 
+@settings(max_examples=400)
 @given(SHAPES, CALLS, st.randoms(use_true_random=False), st.booleans())
 def test_row_15_any_order_of_fragments_is_put_together_or_a_fault_and_never_mixed(
     shape: Shape, calls: list[tuple[str, list[int]]], order: Random, is_sequence: bool
@@ -180,11 +181,26 @@ def test_row_15_any_order_of_fragments_is_put_together_or_a_fault_and_never_mixe
         assert [call.fault for call in made] == [None] * len(made)
 
 
-def test_row_15_pieces_that_fit_several_calls_are_given_to_none() -> None:
-    heads = [head(index=0, id="a", args='{"x":"'), head(index=0, id="b", args='{"x":"')]
+@pytest.mark.parametrize("indexes", [(0, 0, 0, 0), (None,) * 4, (0, 1, 1, 2)])
+@pytest.mark.parametrize("tails", [("1}", 'cd"}'), ("1}", '"}')])
+def test_row_15_pieces_that_fit_several_calls_are_given_to_none(
+    indexes: tuple[int | None, ...], tails: tuple[str, str]
+) -> None:
+    # Inside a string of the second call the end of the first one would go unseen.
+    heads = [head(id="a", args='{"x":', index=indexes[0]), head(id="b", args='{"y":"ab', index=indexes[1])]
     builder = CallBuilder()
-    builder.feed([*heads, tail('1"}', index=0), tail('2"}', index=0)])
+    builder.feed([*heads, tail(tails[0], index=indexes[2]), tail(tails[1], index=indexes[3])])
     assert [(call.arguments, call.fault) for call in builder.finish(WireNames(()))] == [("{}", MIXED)] * 2
+
+
+def test_row_15_a_call_that_took_more_than_its_own_puts_those_in_doubt_that_were_open_meanwhile() -> None:
+    # Heads are counted from 0 and tails from 1, which nothing shows but the rest that is one too many.
+    builder = CallBuilder()
+    builder.feed([head(index=0, id="a", args='{"'), head(index=1, id="b", args='{"x'), tail('x":1}', index=1)])
+    builder.feed([head(index=2, id="c", args="{}"), tail('":1}', index=2)])
+    a, b, c = builder.finish(WireNames(()))
+    assert (a.fault, b.fault) == (MIXED, MIXED)
+    assert c.fault is not None
 
 
 @pytest.mark.parametrize(
