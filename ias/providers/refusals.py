@@ -42,7 +42,8 @@ NO_BALANCE = re.compile(
     # 400, 403 and 429 bodies that waiting does not mend: OpenAI, DashScope's billing states, Zhipu, common gateways,
     # Anthropic ("Your credit balance is too low"), OpenRouter.
     r"insufficient[ _](user )?(balance|quota|credits|funds)|arrearage|overdue|budget_?limit_?exceeded"
-    r"|billing_not_active|billing[ _]hard[ _]limit|freetieronly|credit balance is too low|(out of|no|not enough) credits|payment required"
+    r"|billing_not_active|billing[ _]hard[ _]limit|freetieronly|credit balance is too low"
+    r"|(out of|no|not enough) credits|payment required"
     r"|spen(d|ding) (limit|cap)|check your plan and billing|余额不足|额度不足|欠费",
     re.IGNORECASE,
 )
