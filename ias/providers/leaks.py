@@ -77,7 +77,7 @@ class LeakGate:
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._names = names
-        self._calls = tuple(call.replace("NAME", json.dumps(name)) for call in JSON_CALLS for name in names)
+        self._calls: tuple[str, ...] = ()
         self._held = ""
         self._line = ""
         self._fence = ""
@@ -142,6 +142,7 @@ class LeakGate:
         """Say True for a leaked call, None for harmless text, False while it is open."""
         verdict = None if self._held[0] == "{" else _markup(self._held, self._names, is_end=is_end)
         if verdict is None and self._held[0] in "{[" and not self._line.strip():
+            self._calls = self._calls or _json_calls(self._names)
             verdict = _json_call(self._held, self._calls, is_end=is_end)
         return verdict
 
@@ -183,6 +184,10 @@ def _markup(text: str, names: tuple[str, ...], *, is_end: bool) -> bool | None:
             return False
         return True if is_end and not after else None
     return False if may_grow and any(opening.startswith(written) for opening in OPENINGS + TAGS) else None
+
+
+def _json_calls(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(call.replace("NAME", json.dumps(name)) for call in JSON_CALLS for name in names)
 
 
 def _json_call(text: str, calls: tuple[str, ...], *, is_end: bool) -> bool | None:
