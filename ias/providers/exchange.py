@@ -177,6 +177,7 @@ class Exchange:
                     async for chunk in chunks:
                         yield chunk
             finally:
+                clocks.stop()
                 await finish(response.aclose())
         except httpx.TimeoutException:
             raise TransportError(f"no connection to {url!r} within {CONNECT_TIMEOUT:g} s") from None
