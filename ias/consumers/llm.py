@@ -29,6 +29,8 @@ from ias.spending import UNMETERED, Spending
 from ias.store import words
 from ias.store.base import Row, Store
 
+EMPTIES_KEPT = 1_000  # turns whose empty answers are counted at once
+
 
 class Tools(Protocol):
     """Where the handler gets the tools that a model is given, as they are now."""
@@ -160,7 +162,9 @@ class LlmHandler:
     def _retry(self, job: Job, error: RetryableLlmError, talk: Conversation) -> Outcome:
         self._log(self._logs.error, error)
         if isinstance(error, EmptyResponseError):
-            self._empties[talk.turn_id] = self._empties.get(talk.turn_id, 0) + 1
+            self._empties[talk.turn_id] = self._empties.pop(talk.turn_id, 0) + 1
+            if len(self._empties) > EMPTIES_KEPT:  # of turns that were stopped meanwhile
+                del self._empties[next(iter(self._empties))]
         if job.attempts >= job.max_attempts:
             self._empties.pop(talk.turn_id, None)
             return Dead(

@@ -178,7 +178,9 @@ def _markup(text: str, names: tuple[str, ...], *, is_end: bool) -> bool | None:
     may_grow = len(text) < HOLD_LIMIT and not is_end
     if any(written.startswith(tag) for tag in TAGS):
         after = head.partition(">")[2].strip()
-        if after[:1] in ("{", "<", "[") or any(after.startswith(name) for name in names):
+        # An answer may hold other XML; `<tool>` is too common a name for more than JSON to follow.
+        follows = ("{", "[") if written.startswith("<tool>") else ("{", "[", "<")
+        if after.startswith(follows) or any(after.startswith(name) for name in names):
             return True
         if may_grow and any(name.startswith(after) for name in ("", *names)):
             return False

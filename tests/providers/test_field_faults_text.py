@@ -82,6 +82,7 @@ HARMLESS = [
     '{"name": "get_weather", "city": "Paris"}',
     '{"arguments": {"x": 1}, "name": "somebody"}',
     "a || b, a | b, x <| y",
+    "<tools>\n  <tool>\n    <name>hammer</name>\n  </tool>\n</tools>",
 ]
 
 
