@@ -120,7 +120,9 @@ class Body:
         try:
             value: object = json.loads(text)
         except (ValueError, RecursionError):
-            raise self._no_chunk("the provider sent a piece that is not JSON", text) from None
+            words = "the provider sent a piece that is not JSON"
+            is_half = text.lstrip().startswith(("{", "["))  # what it says is the model's, not the provider's
+            raise (ServerFaultError(words) if is_half else self._no_chunk(words, text)) from None
         if not isinstance(value, dict):
             raise self._no_chunk("the provider sent a piece that is no JSON object", text)
         chunk = cast("JsonObject", value)
@@ -134,8 +136,8 @@ class Body:
         return self._refusal(status, text, httpx.Headers())
 
     def _no_chunk(self, words: str, text: str) -> LlmError:
-        """Make the error for a piece that is no object: half a chunk, or a bare string that may tell of the account."""
-        error = ServerFaultError(words) if text.lstrip().startswith(("{", "[")) else self.fault(text)
+        """Make the error for a piece that is no object; a bare string or a list may tell of the account."""
+        error = self.fault(text)
         return ServerFaultError(words) if isinstance(error, ServerFaultError) else error
 
 

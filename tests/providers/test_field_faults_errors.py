@@ -150,6 +150,7 @@ async def test_row_37_a_refusal_is_classified_by_its_words_in_any_envelope(
         ({"error": {"message": "boom"}}, ServerFaultError),
         ("boom", ServerFaultError),
         ([1], ServerFaultError),
+        ([{"error": {"message": NO_MONEY, "code": 400}}], BalanceError),
         ({"message": "boom"}, ServerFaultError),
     ],
 )
