@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 OFFLINE = "offline"
-IN_FLIGHT_MAX = 24  # model calls at once; with more httpx itself becomes the slowest part
+IN_FLIGHT_MAX = 128  # model calls at once: a streamed answer holds its connection, and one more must not wait behind it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
