@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -265,16 +267,17 @@ def test_a_backup_goes_back_in_place_while_no_daemon_runs_and_not_while_one_does
     assert "is now what" in ias(tmp_path, "restore", "copy.db").out
 
 
-def test_doctor_finds_a_damaged_store(tmp_path: Path) -> None:
+def test_doctor_finds_damage_that_no_command_has_met(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    ias(tmp_path, "backup", "copy.db")
-    content = bytearray((tmp_path / "copy.db").read_bytes())
-    content[4096 * 5 : 4096 * 20] = b"\xff" * (4096 * 15)
-    store.with_name("ias.db-wal").unlink(missing_ok=True)
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE").fetchall()
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'memory'").fetchone()
+    content = bytearray(store.read_bytes())
+    content[4096 * (page - 1) : 4096 * page] = b"\xff" * 4096
     store.write_bytes(bytes(content))
 
+    assert ias(tmp_path, "queue", "stats").code == 0
     checks = json.loads(ias(tmp_path, "doctor", "--json").out)["checks"]
-
     assert [(check["verdict"], "restore" in check["todo"]) for check in checks if check["name"] == "store"] == [
         ("wrong", True)
     ]
