@@ -51,6 +51,13 @@ def _converse(talk: "Talk") -> int:
     if is_terminal:
         importlib.import_module("readline")  # gives `input` a line editor and a history
         say_aside(words.WELCOME())
+    try:
+        return _turns(talk, is_terminal=is_terminal)
+    except KeyboardInterrupt:  # between two prompts: there is nothing to stop but the conversation
+        return DONE
+
+
+def _turns(talk: "Talk", *, is_terminal: bool) -> int:
     code, interrupts = DONE, 0
     while True:
         try:

@@ -157,9 +157,7 @@ def _announce(parts: Parts, recovered: Recovered, place: str, seconds: float) ->
     for line in recovery_lines(recovered):
         say("recovered", text=line)
     for problem in parts.toolbox.rejected:
-        parts.logs.ops.warning(
-            "tool_rejected", text=f"{problem.file}:{problem.line}: {problem.field}: {problem.message}"
-        )
+        parts.logs.ops.warning("tool_rejected", text=str(problem))
     model = parts.provider.name
     if model == OFFLINE:
         say("model", text="no model is configured: answers come from the offline rules (set DEEPSEEK_API_KEY in .env)")

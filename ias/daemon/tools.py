@@ -76,12 +76,7 @@ class LoadedTools:
             if names:
                 self._logs.ops.info("tools_reloaded", text=f"tools {word}: {', '.join(names)}")
         for problem in loaded.rejected:
-            place = f"{_short(problem.file)}:{problem.line}"
-            self._logs.ops.warning("tool_rejected", text=f"{place}: {problem.field}: {problem.message}")
-
-
-def _short(file: Path) -> str:
-    return "/".join(file.parts[-4:])
+            self._logs.ops.warning("tool_rejected", text=str(problem))
 
 
 def _tool_json(tool: ProgramTool) -> JsonObject:

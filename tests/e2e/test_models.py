@@ -87,7 +87,7 @@ def test_a_passing_failure_is_tried_again_and_leaves_nothing_in_the_answer(tmp_p
 @pytest.mark.parametrize(
     ("wrong", "part"),
     [
-        (call("call_capability", '{"name": "memory_save", "prompt":'), "no JSON object"),
+        (call("call_capability", '{"name": "memory_save", "prompt":'), "write one JSON object"),
         (call("call_capability", {"name": "memory_save", "prompt": "not json"}), "prompt must be a JSON object"),
         (capability("memory_save", {"text": "x"}), "body"),
         (capability("memory_sav", {"body": "x"}), "memory_save"),

@@ -13,7 +13,12 @@ from tests.registry.spec_folder import GOOD, told
     [
         ("", "1 ", "the file is empty", "begin with `name:`, `desc:`, `type:` and `path:`"),
         ("- a\n", "1 ", "the file must be a mapping, not a list", ""),
-        ("name: [", "2 ", "no valid YAML: did not find expected node content", ""),
+        (
+            "name: [",
+            "2 ",
+            "no valid YAML: did not find expected node content",
+            "write a value here: close the bracket before it",
+        ),
         (
             GOOD + "x: a: b\n",
             "5 ",
