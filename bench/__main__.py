@@ -17,7 +17,7 @@ from bench import approve, durable_queue, loop, many_streams, message, startup, 
 from bench.measure import FEWEST, Effort, Noise, Row, start_time, sync_time
 
 HEADS = ("", "unit", "n", "base", "least", "median", "p95", "ratio", "of least", "target", "")
-QUICK = 4  # times fewer rounds, and less time, with --quick
+QUICK = 6  # times fewer rounds, and less time, with --quick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +35,9 @@ SUBJECTS = (
     Subject(name="startup", measure=startup.measure, effort=Effort(rounds=10, seconds=14)),
     Subject(name="approve", measure=approve.measure, effort=Effort(rounds=30, seconds=12)),
     Subject(name="durable_queue", measure=durable_queue.measure, effort=Effort(rounds=12, seconds=12)),
-    Subject(name="streaming", measure=streaming.measure, effort=Effort(rounds=12, seconds=12)),
-    Subject(name="loop", measure=loop.measure, effort=Effort(rounds=60, seconds=6)),
-    Subject(name="many_streams", measure=many_streams.measure, effort=Effort(rounds=6, seconds=4)),
+    Subject(name="streaming", measure=streaming.measure, effort=Effort(rounds=12, seconds=10)),
+    Subject(name="loop", measure=loop.measure, effort=Effort(rounds=60, seconds=5)),
+    Subject(name="many_streams", measure=many_streams.measure, effort=Effort(rounds=6, seconds=3)),
 )
 
 
@@ -96,7 +96,7 @@ class _Options(argparse.Namespace):
 
 def _options() -> _Options:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure ias; prints ratios and targets.")
-    parser.add_argument("--quick", action="store_true", help="a quarter of the samples")
+    parser.add_argument("--quick", action="store_true", help="a sixth of the samples")
     parser.add_argument("--json", action="store_true", help="print JSON")
     names = [subject.name for subject in SUBJECTS]
     parser.add_argument("--only", action="append", default=[], choices=names, help="one subject; may be repeated")

@@ -13,8 +13,8 @@ CALLS = 10
 STEPS = CALLS + 1
 TIME_LIMIT = 0.5
 MEMORY_LIMIT = 1.0
-WARM_UP = 5  # conversations before the first that counts
-SESSIONS = 3  # pairs of new processes; each gives one sample of memory
+WARM_UP = 3  # conversations before the first that counts
+SESSIONS = 2  # pairs of new processes; each gives one sample of memory
 
 
 @dataclass(slots=True)
