@@ -83,8 +83,9 @@ def make_file(path: Path) -> None:
     """Make an empty database file that only its owner may read, and its folder, where they are missing.
 
     Raises:
-        StateError: They cannot be made.
+        StateError: They cannot be made, or the path names a device, a folder or the like.
     """
+    refuse_special(path)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -93,6 +94,16 @@ def make_file(path: Path) -> None:
         raise ReadOnlyStateError(
             f"{str(path)!r} cannot be written: {error.strerror}; check the folder's owner"
         ) from error
+
+
+def refuse_special(path: Path) -> None:
+    """Let nothing but an ordinary file be taken for a database: root could otherwise change a device's mode.
+
+    Raises:
+        StateError: The path names something else.
+    """
+    if path.exists() and not path.is_file():
+        raise StateError(f"{str(path)!r} is no ordinary file; name another one in store.url")
 
 
 def row_of(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ias.errors import NotFoundError, SchemaError, StateError
 from ias.store.backup import copy_store
-from ias.store.connection import connect, make_file
+from ias.store.connection import connect, make_file, refuse_special
 from ias.store.migrate import check_origin
 
 COUNTERS = ("approval_no", "rule_no")  # numbers that people were told: none is given a second time
@@ -33,6 +33,7 @@ def restore(source: Path, target: Path) -> Path | None:
     """
     if not source.is_file():
         raise NotFoundError(f"there is no file {str(source)!r}; name one that `ias backup` made")
+    refuse_special(target)
     if target.exists() and source.samefile(target):
         raise StateError(f"{str(source)!r} is the store itself; name a backup of it")
     part = target.with_name(f"{target.name}.part")
